@@ -98,6 +98,8 @@ final class Destination {
     var isUntried: Bool { connector != nil && !breaker.wasConnected }
     /// Whether notifications wait to be sent.
     var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
+    /// How many notifications wait to be sent; an upper bound, as of jobs about some indexes only.
+    var unsent: Int { waiting.reduce(resends.count) { $0 + $1.unsent } }
     /// How many requests have no answer yet.
     var inFlight: Int { requests.count }
     /// Whether no request is open and nothing waits to be sent.

@@ -28,7 +28,7 @@ extension Route {
         if goesOnAtOnce { look(at: now) }
         look(at: credential.nextDue(after: moment))
         look(at: prefetch.nextDue(after: now))
-        look(at: expiryLook.nextDue(after: now))
+        look(at: expirySearch.look.nextDue(after: now))
         look(at: Self.later(deliveries.intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
         if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !outbox.isCongested {

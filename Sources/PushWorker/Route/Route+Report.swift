@@ -28,7 +28,7 @@ extension Route {
         // The lanes' reports are added up.
         tally.counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
         tally.counters.suspects = deliveries.intake.heldCount
-        tally.counters.waiting = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
+        tally.counters.waiting = devices.unsent
         tally.counters.inFlight = devices.inFlight
         tally.counters.unacknowledged = deliveries.ledger.unacknowledged
         tally.counters.bytesInFlight = deliveries.ledger.bytes
@@ -64,7 +64,7 @@ extension Route {
 
     /// Whether it consumes its queues to push all that is in them: not for a probe, nor to look for expired jobs.
     private var takesAllJobs: Bool {
-        consumer.mayReceive && devices.breaker.intake == .full && !expiryLook.isLooking
+        consumer.mayReceive && devices.breaker.intake == .full && !expirySearch.look.isLooking
     }
 
     private func troubles(_ pool: APNSPoolStatus?) -> [String] {

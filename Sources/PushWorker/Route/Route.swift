@@ -101,9 +101,11 @@ final class Route {
     /// Decides the prefetch.
     let prefetch: RoutePrefetch
     /// Holds the route back.
-    var rates: RouteRates
-    /// Decides when it looks for expired jobs while it is stopped.
-    var expiryLook = ExpiryLook()
+    let rates: RouteRates
+    /// Looks for expired jobs while it is stopped.
+    let expirySearch: ExpirySearch
+    /// Has the jobs that wait and cannot be sent.
+    let backlog: RouteBacklog
     /// Whether jobs go back because a lower rate would keep them here for too long.
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
@@ -155,6 +157,12 @@ final class Route {
         settlement = RouteSettlement(
             surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
+        expirySearch = ExpirySearch(
+            surroundings.policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
+            tally: tally)
+        backlog = RouteBacklog(
+            surroundings.policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
+            search: expirySearch, rates: rates, tally: tally, queues: queues.count)
         arrivals = RouteArrivals(
             DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers), surroundings,
             prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,
@@ -185,11 +193,11 @@ final class Route {
         passTime(moment)
         // 2. The rest of a multicast job that was begun is split off before jobs are handed back. If the job were given
         //    back whole, its settled notifications would be pushed twice.
-        splitBegun(at: moment, condition)
-        splitSlow(at: moment)
+        backlog.splitBegun(at: moment, condition)
+        backlog.splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
-        handBack(at: moment, condition)
-        clearHalted(at: moment)
+        backlog.handBack(at: moment, condition, mayReceive: consumer.mayReceive)
+        if control.isHalted { backlog.clearHalted(at: moment) }
         if givesBackExcess, !consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         settlement.reportRefused(at: moment)
@@ -218,7 +226,7 @@ final class Route {
         prefetch.claimMemory(
             isFull: devices.breaker.intake == .full, streams: hosts.streams, wanted: consumer.wantedPrefetch,
             current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: moment.monotonic)
-        lookForExpired(at: moment, condition)
+        searchForExpired(at: moment, condition)
         updateIntake(condition)
         // All results are there that this turn can have.
         outbox.publishBatches()
@@ -240,12 +248,24 @@ final class Route {
         credential.passTime(at: moment)
     }
 
+    /// Lets a stopped route look for expired jobs. One lane looks for all, and only in workers that serve the route.
+    private func searchForExpired(at moment: Moment, _ condition: LaneCondition) {
+        let isAllowed =
+            isServed && isFirstLane && claim != nil && !condition.isDraining && !condition.isHeldUp
+        let hasMore = expirySearch.goOn(
+            isAllowed: isAllowed, isConsuming: consumer.isConsuming, mayReceive: consumer.mayReceive, at: moment)
+        goesOnAtOnce = goesOnAtOnce || hasMore
+    }
+
+    /// The arguments of the route's consumers.
+    var consumerArguments: FieldTable { expirySearch.consumerArguments }
+
     /// Sets the prefetch that breaker, credit and connections want.
     ///
     /// The prefetch is 0 while the lane drains or another worker serves the route. It is also 0 while results cannot go
     /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
-        guard isServed, !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !expiryLook.isEnding else {
+        guard isServed, !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !expirySearch.look.isEnding else {
             consumer.wantedWindow = RoutePrefetch.Window()
             return
         }
@@ -254,7 +274,8 @@ final class Route {
             hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow, isQuiet: devices.isQuiet,
             // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
             // had, and be delivered once more each time.
-            isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn, isLooking: expiryLook.isLooking)
+            isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn,
+            isLooking: expirySearch.look.isLooking)
         consumer.wantedWindow = prefetch.wanted(
             in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
     }
@@ -277,7 +298,7 @@ final class Route {
 
     private func follow(_ change: RouteRates.Change) {
         guard change != .none else { return }
-        givesBackExcess = change == .lower && hasExcess
+        givesBackExcess = change == .lower && prefetch.followsRate && backlog.isTooLong
         prefetch.limit(to: rates.current?.perLane)
     }
 
@@ -285,15 +306,6 @@ final class Route {
     /// was not sent goes to them.
     private func leavesItsPart(_ condition: LaneCondition) -> Bool {
         rates.hasPart && (condition.isDraining || !isServed)
-    }
-
-    /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
-    /// minutes). A smaller prefetch changes nothing about jobs that are here already.
-    private var hasExcess: Bool {
-        // One job of each queue stays: a multicast job has its own limit (`SlowJobs`).
-        guard let rate = rates.current, prefetch.followsRate, devices.waiting.count > queues.count else { return false }
-        let unsent = devices.waiting.reduce(devices.resends.count) { $0 + $1.unsent }
-        return Double(unsent) > rate.perLane * 900
     }
 
     // MARK: What the lane asks
@@ -340,6 +352,21 @@ final class Route {
     func serve(_ isServed: Bool) -> Bool {
         guard !isLeaving, isServed != self.isServed else { return false }
         self.isServed = isServed
+        return true
+    }
+
+    /// Does what operators want from now on.
+    ///
+    /// The route that answers jobs nobody claims pushes nothing, so nobody can hold it.
+    ///
+    /// - Returns: Whether that is news.
+    @discardableResult
+    func follow(_ control: RouteControl) -> Bool {
+        guard claim != nil, control != self.control else { return false }
+        self.control = control
+        settlement.campaigns = control.campaigns
+        // One lane tells the others, because they share what is trusted.
+        if isFirstLane, let trust = control.trust { shared.deadTokens.trust(by: trust) }
         return true
     }
 

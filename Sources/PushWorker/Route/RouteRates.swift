@@ -2,8 +2,10 @@ import EventLoop
 import PushModel
 
 /// The rates that hold a route back on all its lanes: the configured one, and the worker's part of one that operators
-/// set for all workers. The lower one counts. Time comes in.
-struct RouteRates {
+/// set for all workers. The lower one counts.
+///
+/// A class, because the parts of the route share it. Confined to its lane. Time comes in.
+final class RouteRates {
     /// What became of the rate that counts.
     enum Change: Equatable {
         /// It is the one that counted before.
@@ -36,7 +38,7 @@ struct RouteRates {
     /// Holds the route to another configured rate.
     ///
     /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
-    mutating func limit(to rate: SharedRate?) -> Change {
+    func limit(to rate: SharedRate?) -> Change {
         configured = rate
         return follow()
     }
@@ -45,13 +47,13 @@ struct RouteRates {
     ///
     /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
     /// - Returns: Nil where that is no news.
-    mutating func limitForFleet(to rate: SharedRate?) -> Change? {
+    func limitForFleet(to rate: SharedRate?) -> Change? {
         guard rate !== fleet else { return nil }
         fleet = rate
         return follow()
     }
 
-    private mutating func follow() -> Change {
+    private func follow() -> Change {
         let rate = [configured, fleet].compactMap(\.self).min { $0.perLane < $1.perLane }
         guard rate !== current else { return .none }
         if saidUrgent { current?.note(isUrgent: false) }
@@ -64,7 +66,7 @@ struct RouteRates {
     // MARK: In a turn
 
     /// A turn begins.
-    mutating func turnBegan() { nextDue = nil }
+    func turnBegan() { nextDue = nil }
 
     /// Takes as many requests as the rate allows now, whichever host they go to. What is not used has to be given back.
     ///
@@ -72,7 +74,7 @@ struct RouteRates {
     ///   - room: How many requests may be submitted; afterwards no more than were taken.
     ///   - isUrgent: Whether `high` jobs wait that go first.
     ///   - now: The time.
-    mutating func take(_ room: inout SendingRoom, isUrgent: Bool, now: MonotonicTime) {
+    func take(_ room: inout SendingRoom, isUrgent: Bool, now: MonotonicTime) {
         guard let current else { return }
         let most = isUrgent ? room.total : room.normal
         guard most > 0 else { return room.limit(to: 0) }
@@ -86,7 +88,7 @@ struct RouteRates {
     func giveBack(_ count: Int) { current?.giveBack(count) }
 
     /// Whether the rate allows a request now. `nextDue` says when it allows the next where it does not.
-    mutating func allowsOne(now: MonotonicTime) -> Bool {
+    func allowsOne(now: MonotonicTime) -> Bool {
         guard let current, current.available(now: now) == 0 else { return true }
         nextDue = current.nextDue(now: now)
         return false
@@ -99,14 +101,14 @@ struct RouteRates {
     ///   - jobClass: The class of jobs that it waits among.
     ///   - now: The time.
     /// - Returns: Whether the rate has kept the job half sent for too long.
-    mutating func keepsTooLong(_ job: JobInFlight?, of jobClass: JobClass, now: MonotonicTime) -> Bool {
+    func keepsTooLong(_ job: JobInFlight?, of jobClass: JobClass, now: MonotonicTime) -> Bool {
         slow.isOverdue(job, of: jobClass, now: now)
     }
 
     /// Lets normal jobs of other lanes leave a request to the `high` jobs that wait for the rate here.
     ///
     /// - Parameter hasHighWaiting: Whether `high` jobs wait that go first.
-    mutating func noteUrgency(hasHighWaiting: Bool) {
+    func noteUrgency(hasHighWaiting: Bool) {
         let isUrgent = nextDue != nil && hasHighWaiting
         guard isUrgent != saidUrgent else { return }
         current?.note(isUrgent: isUrgent)

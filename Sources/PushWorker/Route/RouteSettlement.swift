@@ -9,6 +9,11 @@ import PushModel
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteSettlement {
+    /// The most notifications that one turn settles without a request, such as those of a cancelled campaign: about a
+    /// millisecond's worth. Batches of their results count for little against `Publisher.congestion`, so that does not
+    /// bound them.
+    static let mostSettledUnsent = 256
+
     private let policy: RetryPolicy
     private let journal: JournalWriter?
     private let preflight: Preflight

@@ -128,7 +128,7 @@ struct RouteExpiryTests: RouteSuite {
             APNSCredential(name: "c", context: try ThrowawayCertificates().clientContext()), at: Self.at(12))
         // The consumers of a look stand behind those of all other workers, so that they are replaced.
         #expect(follow(route, 12) == [.cancelConsuming(queue: 0)])
-        #expect(route.consumerArguments == FieldTable() && !route.expiryLook.isLooking)
+        #expect(route.consumerArguments == FieldTable() && !route.expirySearch.look.isLooking)
         #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1, "it is the next probe")
         #expect(copies(route) == [0, 0, 0, 0, 0] && !route.deliveries.ledger.hasDebts)
     }
@@ -137,13 +137,13 @@ struct RouteExpiryTests: RouteSuite {
     func probes() throws {
         let route = try parkedRoute()
         follow(route, 42)
-        #expect(route.expiryLook.isLooking && route.consumerArguments != FieldTable())
+        #expect(route.expirySearch.look.isLooking && route.consumerArguments != FieldTable())
         for tag: UInt64 in 1...3 { deliver(tag, deadline: tag == 1 ? 40 : nil, to: route, at: 43) }
         for second: UInt64 in [43, 44, 46, 47] { follow(route, second) }
         #expect(expired(route) == 1 && route.devices.waiting.map { $0.deliveryTag } == [2])
         #expect(copies(route).reduce(0, +) == 1 && !route.consumer.mayReceive)
         follow(route, 76)
-        #expect(!route.expiryLook.isLooking && route.devices.waiting.count == 1)
+        #expect(!route.expirySearch.look.isLooking && route.devices.waiting.count == 1)
         follow(route, 82)
         #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1)
         #expect(route.devices.allowance == 1 && !route.consumer.mayReceive)
@@ -158,7 +158,7 @@ struct RouteExpiryTests: RouteSuite {
         follow(route, 12)
         #expect(route.deliveries.ledger.nextDebt == .requeue(1) && expired(route) == 0)
         follow(route, 10_000)
-        #expect(!route.consumer.mayReceive && !route.expiryLook.isLooking)
+        #expect(!route.consumer.mayReceive && !route.expirySearch.look.isLooking)
     }
 
     @Test("a worker that leaves, and one whose results find no way out, look for nothing")

@@ -180,10 +180,10 @@ struct RouteHighTests {
             let cancel = ControlCommand(
                 id: "1", action: .cancel, target: .campaign("c-7/"), author: "anna", issuedAt: 0)
             driver.app.follow(RouteControl(campaigns: CampaignIndex([cancel])))
-            let count = Route.mostSettledUnsent + 100
+            let count = RouteSettlement.mostSettledUnsent + 100
             for _ in 0..<count { driver.deliver(.normal, token: Self.good, campaign: "c-7/1") }
             let settled = { driver.app.tally.counters.outcomes.count(of: .cancelled) }
-            #expect(driver.turn() == .milliseconds(1) && settled() == Route.mostSettledUnsent)
+            #expect(driver.turn() == .milliseconds(1) && settled() == RouteSettlement.mostSettledUnsent)
             #expect(driver.turn() > .milliseconds(1) && settled() == count)
             #expect(driver.app.tally.counters.requests == 1, "only the first one, of no campaign")
         }

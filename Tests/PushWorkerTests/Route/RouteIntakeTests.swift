@@ -216,9 +216,9 @@ struct RouteIntakeTests: RouteSuite {
         let job = try #require(route.devices.waiting.first)
         _ = job.nextIndex()
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
-        route.splitBegun(at: Self.moment(2, wall: 1_763_712_800_900), leaving)
+        route.backlog.splitBegun(at: Self.moment(2, wall: 1_763_712_800_900), leaving)
         #expect(route.devices.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
-        route.splitBegun(at: Self.moment(2, wall: 1_763_712_801_100), leaving)
+        route.backlog.splitBegun(at: Self.moment(2, wall: 1_763_712_801_100), leaving)
         #expect(route.devices.waiting.isEmpty && job.unsettled == 1)
         #expect(route.tally.counters.outcomes.refused.entries.contains { $0.kind == .expired && $0.count == 2 })
     }
@@ -241,15 +241,15 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route(rate: rate.map { SharedRate(perSecond: $0) })
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
-        route.splitSlow(at: Self.moment(1))
+        route.backlog.splitSlow(at: Self.moment(1))
         #expect(job.groups.isEmpty && !route.devices.waiting.isEmpty, "it was not begun")
         _ = job.nextIndex()
         let hold = UInt64(SlowJobs.longestHold.components.seconds)
         for seconds in [10, 9 + hold] {
-            route.splitSlow(at: Self.moment(seconds))
+            route.backlog.splitSlow(at: Self.moment(seconds))
             #expect(!route.devices.waiting.isEmpty)
         }
-        route.splitSlow(at: Self.moment(10 + hold))
+        route.backlog.splitSlow(at: Self.moment(10 + hold))
         #expect(route.devices.waiting.isEmpty == (rate != nil))
         #expect(job.groups.map(\.indexes) == (rate == nil ? [] : [[1]]))
         #expect(job.groups.map(\.purpose) == (rate == nil ? [] : [.retry(tier: 0, attempt: 1, wasAttempted: false)]))
@@ -306,20 +306,20 @@ struct RouteIntakeTests: RouteSuite {
             next.deliveryTag = UInt64(tag)
             take(next, route)
         }
-        #expect(!route.shouldHandBack)
+        #expect(!route.backlog.shouldHandBack)
         route.devices.breaker.tick(now: 0 + RouteBreaker.handBackDelay)
-        #expect(route.shouldHandBack)
+        #expect(route.backlog.shouldHandBack)
         _ = route.devices.next()
-        #expect(!route.shouldHandBack)
+        #expect(!route.backlog.shouldHandBack)
         // Nobody tries anything while there is no connection, or no credential in its time.
         route.devices.breaker.isHeld = true
-        #expect(route.shouldHandBack)
+        #expect(route.backlog.shouldHandBack)
         route.devices.breaker.isHeld = false
         let lost: MonotonicTime = 0 + RouteBreaker.handBackDelay
         route.devices.breaker.connectivityChanged(isConnected: false, now: lost)
-        #expect(!route.shouldHandBack)
+        #expect(!route.backlog.shouldHandBack)
         route.devices.breaker.tick(now: lost + RouteBreaker.disconnectGrace)
-        #expect(route.shouldHandBack)
+        #expect(route.backlog.shouldHandBack)
     }
 
     @Test("A route that probes asks for a job only where it has none")

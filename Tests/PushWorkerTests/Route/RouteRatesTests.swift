@@ -13,7 +13,7 @@ struct RouteRatesTests {
     @Test("The lower one of the configured rate and the part of the fleet's counts")
     func lower() {
         let (own, fast, slow) = (rate(10), rate(100), rate(1))
-        var rates = RouteRates(configured: own)
+        let rates = RouteRates(configured: own)
         #expect(rates.current === own && !rates.hasPart)
         #expect(rates.limitForFleet(to: fast) == RouteRates.Change.none && rates.hasPart)
         #expect(rates.limitForFleet(to: fast) == nil, "it is no news")
@@ -26,7 +26,7 @@ struct RouteRatesTests {
 
     @Test("It gives no more than the rate allows, and says when it allows the next")
     func take() {
-        var rates = RouteRates(configured: rate(10))
+        let rates = RouteRates(configured: rate(10))
         var all = 0
         for _ in 0..<100 {
             var room = SendingRoom(5)
@@ -48,7 +48,7 @@ struct RouteRatesTests {
 
     @Test("Without a rate everything goes, and nothing is due")
     func none() {
-        var rates = RouteRates(configured: nil)
+        let rates = RouteRates(configured: nil)
         var room = SendingRoom(5)
         rates.take(&room, isUrgent: true, now: Self.start)
         #expect(room == SendingRoom(5) && rates.nextDue == nil && rates.allowsOne(now: Self.start))
@@ -58,7 +58,7 @@ struct RouteRatesTests {
     @Test("High jobs that wait for the rate are left a request by normal jobs of other lanes")
     func urgency() {
         let shared = rate(1)
-        var (here, there) = (RouteRates(configured: shared), RouteRates(configured: shared))
+        let (here, there) = (RouteRates(configured: shared), RouteRates(configured: shared))
         var room = SendingRoom(.max)
         here.take(&room, isUrgent: true, now: Self.start)
         #expect(here.nextDue != nil)

@@ -1,0 +1,167 @@
+import APNSClient
+import EventLoop
+import PushModel
+
+/// What becomes of a route's jobs that wait and cannot be sent: they go back to the broker, or the rest of them goes into
+/// a tier, or they are told that they must not wait.
+///
+/// Confined to its lane. Time comes in.
+final class RouteBacklog {
+    private let policy: RetryPolicy
+    private let hosts: RouteHosts
+    private let deliveries: RouteDeliveries
+    private let outbox: Outbox
+    private let settlement: RouteSettlement
+    private let search: ExpirySearch
+    private let rates: RouteRates
+    private let tally: RouteTally
+    private let queues: Int
+
+    /// The backlog of one route.
+    ///
+    /// - Parameters:
+    ///   - policy: Says in which tiers jobs wait.
+    ///   - hosts: Where the jobs wait.
+    ///   - deliveries: Gives deliveries back.
+    ///   - outbox: Has the jobs that are refused.
+    ///   - settlement: Settles what goes into a tier.
+    ///   - search: Has the jobs of a stopped route once it has begun.
+    ///   - rates: Hold the route back.
+    ///   - tally: Counts.
+    ///   - queues: How many queues the route has.
+    init(
+        _ policy: RetryPolicy, hosts: RouteHosts, deliveries: RouteDeliveries, outbox: Outbox,
+        settlement: RouteSettlement, search: ExpirySearch, rates: RouteRates, tally: RouteTally, queues: Int
+    ) {
+        (self.policy, self.hosts, self.deliveries, self.outbox) = (policy, hosts, deliveries, outbox)
+        (self.settlement, self.search, self.rates) = (settlement, search, rates)
+        (self.tally, self.queues) = (tally, queues)
+    }
+
+    private var devices: Destination { hosts.devices }
+
+    // MARK: Multicast jobs that were begun
+
+    /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
+    /// leaves. Then the broker can be told that the jobs themselves are settled.
+    ///
+    /// Notifications that no tier can bring back in time stay until their time is over. That time is looked at here,
+    /// because nothing is sent.
+    func splitBegun(at moment: Moment, _ condition: LaneCondition) {
+        guard
+            let delay = devices.breaker.splitDelay(
+                isDraining: condition.isDraining, isLeaving: condition.isLeaving)
+        else { return }
+        func tier(of job: JobInFlight) -> Int? {
+            policy.restingTier(remaining: delay, job: AttemptFacts(job.job), now: moment.wall)
+        }
+        let begun = devices.takeBegun { tier(of: $0) != nil || $0.job.isExpired(at: moment.wall) }
+        for notification in begun {
+            if let tier = tier(of: notification.job) {
+                settlement.postpone(notification, to: tier, at: moment)
+            } else {
+                settlement.settle(notification, .expired, on: devices, at: moment)
+            }
+        }
+    }
+
+    /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
+    /// acknowledged in time.
+    func splitSlow(at moment: Moment) {
+        for jobClass in JobClass.allCases where jobClass == .normal || devices.takesHighFirst {
+            let job = rates.current == nil ? nil : devices.begun(jobClass)
+            guard rates.keepsTooLong(job, of: jobClass, now: moment.monotonic), let job,
+                let tier = policy.restingTier(remaining: .zero, job: AttemptFacts(job.job), now: moment.wall)
+            else { continue }
+            for notification in devices.takeBegun(where: { $0 === job }) {
+                settlement.postpone(notification, to: tier, at: moment)
+            }
+        }
+    }
+
+    /// Lets nothing of a halted route stay that cannot go back to its queue, because a part of it was sent: it waits in
+    /// a tier. From there it comes back to the queue, where all jobs of the route wait.
+    func clearHalted(at moment: Moment) {
+        for host in hosts.all where host.hasWaiting {
+            for notification in host.takeTouched() { settlement.pause(notification, at: moment) }
+        }
+    }
+
+    // MARK: Jobs that were not begun
+
+    /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - condition: What concerns all routes of the lane.
+    ///   - mayReceive: Whether a consumer of the route may still be served.
+    func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: @autoclosure () -> Bool) {
+        // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
+        let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
+        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
+        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
+        // lent goes back on another lane's channel.
+        let canRequeue = deliveries.ledger.isOpen && !mayReceive()
+        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
+        var unsent = devices.takeUnsent(where: mayGoBack)
+        if hosts.hasBroadcastWork, condition.isDraining {
+            for host in hosts.broadcastChannels { unsent += host.takeUnsent(where: mayGoBack) }
+        }
+        if canRequeue { unsent += outbox.takeUnreported() }
+        tally.counters.jobsHandedBack += unsent.count
+        for job in unsent { deliveries.giveBack(job, at: moment) }
+        if canRequeue { tally.counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
+    }
+
+    /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
+    /// return counts towards poison.
+    var shouldHandBack: Bool {
+        // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
+        guard devices.breaker.mayHandBack, !search.look.hasBegun else { return false }
+        guard devices.breaker.awaitsProbe else { return true }
+        return devices.waiting.count + devices.resends.count + deliveries.intake.heldCount > queues
+    }
+
+    /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
+    /// minutes). A smaller prefetch changes nothing about jobs that are here already.
+    var isTooLong: Bool {
+        // One job of each queue stays: a multicast job has its own limit (`SlowJobs`).
+        guard let rate = rates.current, devices.waiting.count > queues else { return false }
+        return Double(devices.unsent) > rate.perLane * 900
+    }
+
+    // MARK: Jobs about broadcast channels
+
+    /// Answers jobs with the refusal of the credential that was seen last, instead of asking APNs again: most wait in a tier.
+    /// The first that no tier can take waits here, as the next probe; more of those would keep the broker from
+    /// delivering anything else of the route.
+    func answerRefused(_ host: Destination, at moment: Moment) {
+        guard let refusal = host.refusal else { return }
+        let heldBack = Attempted.heldBack(refusal)
+        var probe: Notification?
+        while let notification = host.next() {
+            let job = notification.job.job
+            if job.isExpired(at: moment.wall) {
+                settlement.settle(notification, .expired, on: host, at: moment)
+                continue
+            }
+            let facts = AttemptFacts(job, probeDelay: host.breaker.probeDelay)
+            let hasTier = if case .park = policy.settle(heldBack, job: facts, now: moment.wall) { true } else { false }
+            guard hasTier || probe != nil else {
+                probe = notification
+                continue
+            }
+            settlement.settle(notification, heldBack, on: host, at: moment)
+        }
+        if let probe { host.resend(probe) }
+    }
+
+    /// Tells all jobs that wait for a host that it cannot be reached.
+    func giveUp(_ host: Destination, at moment: Moment) {
+        let why = host.trouble ?? "no connection to \(host.connector?.endpoint.description ?? "the host") is usable"
+        while let notification = host.next() {
+            settlement.settle(notification, .unreachable(why), on: host, at: moment)
+        }
+    }
+}
