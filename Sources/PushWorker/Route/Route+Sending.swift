@@ -2,37 +2,11 @@ import APNSClient
 import EventLoop
 import PushModel
 
-// From a job that waits to requests that are submitted, or to a settlement where no request is needed.
+// The hosts in a turn, and what they say. `RouteDispatch` decides what is sent, and when there are connections.
 extension Route {
-    /// Sends as much as streams, window, rate and breaker of a destination allow.
-    ///
-    /// - Parameters:
-    ///   - destination: Where to.
-    ///   - onlyHigh: Whether normal jobs have to wait although there is room for them.
-    ///   - moment: The time.
-    func send(to destination: Destination, onlyHigh: Bool = false, at moment: Moment) {
-        guard destination.breaker.intake != .none, destination.hasWaiting, var room = destination.room else { return }
-        if onlyHigh { room.keepNormalOut() }
-        // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
-        let isProbe = destination.kind == .devices && destination.breaker.intake == .one
-        if !isProbe { rates.take(&room, isUrgent: destination.hasHighWaiting, now: moment.monotonic) }
-        let taken = room.total
-        defer { rates.giveBack(isProbe ? room.total - taken : room.total) }
-        // A notification that is settled without a request needs no free stream. Its result needs room.
-        var unsent = 0
-        while !outbox.isCongested, unsent < RouteSettlement.mostSettledUnsent,
-            let notification = destination.next(in: room)
-        {
-            if settlement.isSettledUnsent(notification, on: destination, at: moment) {
-                unsent += 1
-                continue
-            }
-            FailPoint.reached(.beforeSend)
-            guard destination.submit(notification, at: moment) else { return }
-            tally.counters.requests += 1
-            destination.sent(notification, in: &room)
-        }
-        goesOnAtOnce = goesOnAtOnce || unsent == RouteSettlement.mostSettledUnsent
+    /// Sends as much as a host takes.
+    func send(to host: Destination, onlyHigh: Bool = false, at moment: Moment) {
+        if dispatch.send(to: host, onlyHigh: onlyHigh, at: moment) { goesOnAtOnce = true }
     }
 
     // MARK: Answers
@@ -67,13 +41,7 @@ extension Route {
 
     /// Opens the connections to a host when a job needs them, and closes those that nobody needs.
     func connect(_ host: Destination, at moment: Moment) {
-        guard !host.isSettled(at: moment) else { return }
-        var situation = OnDemandStateMachine.Situation(
-            hasWaiting: host.hasWaiting, intake: host.breaker.intake,
-            isCongested: outbox.isCongested || control.isHalted)
-        // Asked only for a job, because the answer wakes the lane when the rate allows the next.
-        if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
-        switch host.nextStep(isWanted: situation.wantsConnection, at: moment) {
+        switch dispatch.nextStep(of: host, isHalted: control.isHalted, at: moment) {
         case .open: surroundings.open(self, host)
         case .close: rest(host)
         case .giveUp:

@@ -18,7 +18,7 @@ import WorkerSettings
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`RouteArrivals`), unless it was pushed before (`RouteDeliveries`)
-/// 2. sent (`Route+Sending.swift`), unless it must not be or need not be (`Preflight`)
+/// 2. sent (`RouteDispatch`), unless it must not be or need not be (`Preflight`)
 /// 3. answered and settled (`RouteSettlement`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`RouteDeliveries`)
 ///
@@ -106,6 +106,8 @@ final class Route {
     let expirySearch: ExpirySearch
     /// Has the jobs that wait and cannot be sent.
     let backlog: RouteBacklog
+    /// Sends what waits.
+    let dispatch: RouteDispatch
     /// Whether jobs go back because a lower rate would keep them here for too long.
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
@@ -163,6 +165,7 @@ final class Route {
         backlog = RouteBacklog(
             surroundings.policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
             search: expirySearch, rates: rates, tally: tally, queues: queues.count)
+        dispatch = RouteDispatch(rates: rates, outbox: outbox, settlement: settlement, tally: tally)
         arrivals = RouteArrivals(
             DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers), surroundings,
             prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,

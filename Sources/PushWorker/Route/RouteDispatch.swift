@@ -1,0 +1,74 @@
+import EventLoop
+import PushModel
+
+/// How a route sends: from notifications that wait to requests that are submitted. Streams, window, rate and breaker bound
+/// them.
+///
+/// Confined to its lane. Time comes in.
+final class RouteDispatch {
+    private let rates: RouteRates
+    private let outbox: Outbox
+    private let settlement: RouteSettlement
+    private let tally: RouteTally
+
+    /// The dispatch of one route.
+    ///
+    /// - Parameters:
+    ///   - rates: Hold the route back.
+    ///   - outbox: Says whether results can leave.
+    ///   - settlement: Settles what must not be sent, or need not.
+    ///   - tally: Counts.
+    init(rates: RouteRates, outbox: Outbox, settlement: RouteSettlement, tally: RouteTally) {
+        (self.rates, self.outbox, self.settlement, self.tally) = (rates, outbox, settlement, tally)
+    }
+
+    /// Sends as much as streams, window, rate and breaker of a destination allow.
+    ///
+    /// - Parameters:
+    ///   - destination: Where to.
+    ///   - onlyHigh: Whether normal jobs have to wait although there is room for them.
+    ///   - moment: The time.
+    /// - Returns: Whether there may be more to settle without a request, in the next turn.
+    func send(to destination: Destination, onlyHigh: Bool = false, at moment: Moment) -> Bool {
+        guard destination.breaker.intake != .none, destination.hasWaiting, var room = destination.room else {
+            return false
+        }
+        if onlyHigh { room.keepNormalOut() }
+        // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
+        let isProbe = destination.kind == .devices && destination.breaker.intake == .one
+        if !isProbe { rates.take(&room, isUrgent: destination.hasHighWaiting, now: moment.monotonic) }
+        let taken = room.total
+        defer { rates.giveBack(isProbe ? room.total - taken : room.total) }
+        // A notification that is settled without a request needs no free stream. Its result needs room.
+        var unsent = 0
+        while !outbox.isCongested, unsent < RouteSettlement.mostSettledUnsent,
+            let notification = destination.next(in: room)
+        {
+            if settlement.isSettledUnsent(notification, on: destination, at: moment) {
+                unsent += 1
+                continue
+            }
+            FailPoint.reached(.beforeSend)
+            guard destination.submit(notification, at: moment) else { return false }
+            tally.counters.requests += 1
+            destination.sent(notification, in: &room)
+        }
+        return unsent == RouteSettlement.mostSettledUnsent
+    }
+
+    /// What is to be done about the connections to a host: a job opens them, and they are closed when nobody needs them.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - isHalted: Whether nothing is sent, because operators want it so.
+    ///   - moment: The time.
+    /// - Returns: What to do; nil for nothing.
+    func nextStep(of host: Destination, isHalted: Bool, at moment: Moment) -> OnDemandStateMachine.Action? {
+        guard !host.isSettled(at: moment) else { return nil }
+        var situation = OnDemandStateMachine.Situation(
+            hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: outbox.isCongested || isHalted)
+        // Asked only for a job, because the answer wakes the lane when the rate allows the next.
+        if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
+        return host.nextStep(isWanted: situation.wantsConnection, at: moment)
+    }
+}
