@@ -10,15 +10,16 @@ extension AMQPSession {
     ///   - route: The route.
     /// - Throws: `AMQPError` that ends the connection.
     func ask(_ action: RouteConsumer.Action, for route: Route) throws(AMQPError) {
+        let channel = route.channel
         switch action {
-        case .openChannel: try openChannel(route.channel)
-        case .setPrefetch(let count): try setPrefetch(route.channel, count: UInt16(count))
+        case .openChannel: try openChannel(channel.number)
+        case .setPrefetch(let count): try setPrefetch(channel.number, count: UInt16(count))
         case .startConsuming(let queue):
             try startConsuming(
-                route.channel, queue: route.queues[queue], consumerTag: route.consumerTag(queue),
+                channel.number, queue: channel.queues[queue], consumerTag: channel.consumerTag(queue),
                 arguments: route.consumerArguments)
-        case .cancelConsuming(let queue): try cancel(route.channel, consumerTag: route.consumerTag(queue))
-        case .closeChannel: try closeChannel(route.channel)
+        case .cancelConsuming(let queue): try cancel(channel.number, consumerTag: channel.consumerTag(queue))
+        case .closeChannel: try closeChannel(channel.number)
         }
     }
 
@@ -63,8 +64,8 @@ extension RouteConsumer.Action {
         switch self {
         case .openChannel: "open a channel"
         case .setPrefetch(let count): "set a prefetch of \(count)"
-        case .startConsuming(let queue): "start a consumer of queue \(route.queues[queue])"
-        case .cancelConsuming(let queue): "cancel the consumer of queue \(route.queues[queue])"
+        case .startConsuming(let queue): "start a consumer of queue \(route.channel.queues[queue])"
+        case .cancelConsuming(let queue): "cancel the consumer of queue \(route.channel.queues[queue])"
         case .closeChannel: "close the channel"
         }
     }

@@ -30,7 +30,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
             return
         }
         for route in lane.routes {
-            route.connected()
+            route.channel.connected()
             lane.mark(route)
         }
     }
@@ -40,23 +40,23 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
         lane.log.connectionLost(role, error, level: outage.failed(error.kind, now: now))
         for route in lane.routes {
-            route.connectionLost(at: lane.moment)
+            route.channel.connectionLost(at: lane.moment)
             lane.mark(route)
         }
     }
 
-    func channelOpened(_ channel: UInt16) { with(channel) { $0.channelOpened(at: lane.moment) } }
-    func qosSet(_ channel: UInt16) { with(channel) { $0.prefetchSet() } }
+    func channelOpened(_ channel: UInt16) { with(channel) { $0.channel.opened(at: lane.moment) } }
+    func qosSet(_ channel: UInt16) { with(channel) { $0.channel.prefetchSet() } }
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {
         with(channel) { route in
-            guard let outage = route.consumeStarted(at: lane.moment) else { return }
+            guard let outage = route.channel.consumeStarted(at: lane.moment) else { return }
             lane.log.routes.consumesAgain(route, after: outage)
         }
     }
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
         with(channel) { route in
-            let queue = route.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
+            let queue = route.channel.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
             guard byBroker, let queue else { return }
             lane.log.routes.consumerCancelled(of: queue)
         }
@@ -66,7 +66,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
         with(channel) { route in
-            guard let level = route.channelClosed(code: code, text: text, at: lane.moment) else { return }
+            guard let level = route.channel.closed(code: code, text: text, at: lane.moment) else { return }
             lane.log.routes.channelClosed(of: route, code: code, text: text, level: level)
         }
     }

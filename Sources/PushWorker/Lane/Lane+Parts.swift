@@ -36,7 +36,7 @@ extension Lane {
 
     /// Makes a route that consumes nothing yet.
     func makeRoute(_ own: LaneSettings.RouteSettings, at position: Int) -> Route {
-        let surroundings = Route.Surroundings(
+        let surroundings = RouteSurroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
             journal: journal, earlier: settings.journal, resultsBatch: own.resultsBatch, memory: settings.memory,
             tell: settings.tell, open: { [unowned self] in open($1, of: $0) })

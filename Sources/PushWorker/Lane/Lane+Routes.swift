@@ -22,8 +22,8 @@ extension Lane {
         route.serve(turnover.isServed(route))
         followControl(route)
         if let session = consumeLink.session {
-            if Int(route.channel) <= session.channelMax {
-                route.connected()
+            if Int(route.channel.number) <= session.channelMax {
+                route.channel.connected()
             } else {
                 log.routes.lacksChannel(route)
             }

@@ -191,7 +191,7 @@ final class Lane {
         do throws(AMQPError) {
             let payment = try route.settleDeliveries(at: moment, isDraining: drain != nil || route.isLeaving) {
                 debt throws(AMQPError) in
-                guard try session.pay(debt, on: route.channel) else { return false }
+                guard try session.pay(debt, on: route.channel.number) else { return false }
                 counters.count(debt)
                 return true
             }

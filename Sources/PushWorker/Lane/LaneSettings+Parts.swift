@@ -42,7 +42,7 @@ extension LaneSettings {
     ///   - position: The route's position on the lane.
     ///   - surroundings: What it needs from the lane.
     /// - Returns: The route.
-    func makeRoute(_ own: RouteSettings, at position: Int, in surroundings: Route.Surroundings) -> Route {
+    func makeRoute(_ own: RouteSettings, at position: Int, in surroundings: RouteSurroundings) -> Route {
         let credential = own.credential.map {
             RouteCredential(
                 name: $0, newest: credentials.current($0), unusable: credentials.unusable($0), mismatch: own.mismatch)

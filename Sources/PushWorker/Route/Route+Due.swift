@@ -23,11 +23,10 @@ extension Route {
         look(at: deliveries.intake.nextDue(after: now))
         look(at: deliveries.answersDue)
         look(at: hosts.nextDue)
-        look(at: consumer.nextDue(now: now))
+        look(at: channel.nextDue(after: now))
         look(at: rates.nextDue)
         if goesOnAtOnce { look(at: now) }
         look(at: credential.nextDue(after: moment))
-        look(at: prefetch.nextDue(after: now))
         look(at: expirySearch.look.nextDue(after: now))
         look(at: Self.later(deliveries.intake.nextForgetting, by: Self.forgettingInterval))
         look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))

@@ -7,7 +7,7 @@ extension Route {
     func told(_ message: RouteMessage, at moment: Moment) {
         switch message {
         case .asked(let delivery, let isCopy):
-            if deliveries.answer(delivery, isCopy: isCopy, at: moment) { consumer.askForProof() }
+            if deliveries.answer(delivery, isCopy: isCopy, at: moment) { channel.askForProof() }
         case .answered(let delivery, let isKnown):
             if let one = deliveries.answered(delivery, isKnown: isKnown) { arrivals.goOn(with: one, at: moment) }
         case .lent(let delivery, let job):

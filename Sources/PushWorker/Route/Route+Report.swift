@@ -23,9 +23,9 @@ extension Route {
         let report = RouteReport(
             RouteReport.Circumstances(
                 isDraining: isDraining, isServed: isServed, control: control,
-                jobQueues: queues.count { !$0.hasSuffix(TopologyNames.returnSuffix) },
+                jobQueues: channel.queues.count { !$0.hasSuffix(TopologyNames.returnSuffix) },
                 isRateReached: rates.nextDue != nil, isLooking: expirySearch.look.isLooking),
-            hosts: hosts, credential: credential, outbox: outbox, deliveries: deliveries, consumer: consumer)
+            hosts: hosts, credential: credential, outbox: outbox, deliveries: deliveries, consumer: channel.consumer)
         report.write(to: &tally.counters)
         // The lanes' reports are added up.
         tally.counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0

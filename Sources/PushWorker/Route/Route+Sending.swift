@@ -9,13 +9,6 @@ extension Route {
         if dispatch.send(to: host, onlyHigh: onlyHigh, at: moment) { goesOnAtOnce = true }
     }
 
-    // MARK: Answers
-
-    /// APNs answered a request, or provably or possibly did not.
-    func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
-        settlement.answered(tag, answer, on: destination, at: moment)
-    }
-
     // MARK: Connections
 
     /// A connect to a destination is over.

@@ -10,11 +10,13 @@ import WorkerSettings
 /// Everything that can go wrong with one app ends here: a missing queue, a refused credential or a dead APNs parks this
 /// route and no other. The lane drives the route; the route never touches a socket itself.
 ///
-/// The route's state is its own. Most of it is in parts such as `Outbox` and `RouteDeliveries`, which keep theirs
-/// private. The extensions of `Route` stand in several files, so the parts themselves cannot be `private`; but no other
-/// type reads or writes them (`.ci/lint` looks). A lane reads constants such as `name`, asks for facts and calls
-/// methods. Two parts hear from the lane themselves: `credential`, and a destination, which is lent to the lane that opens
-/// its connections and passes their events on. The only state that the lane writes itself is its own: `marks`.
+/// The route's state is its own. Nearly all of it is in parts such as `Outbox` and `RouteDeliveries`, which keep theirs
+/// private; the route lets them act in the right order. The extensions of `Route` stand in several files, so the parts
+/// themselves cannot be `private`; but no other type reads or writes them (`.ci/lint` looks).
+///
+/// A lane reads constants such as `name`, asks for facts and calls methods. What concerns one part alone it tells that
+/// part: `channel`, `credential`, or a destination, which is lent to the lane that opens its connections and passes their
+/// events on. The only state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`RouteArrivals`), unless it was pushed before (`RouteDeliveries`)
@@ -27,43 +29,14 @@ import WorkerSettings
 ///
 /// Events bring the first half of each step; the rest is done in the route's turn.
 final class Route {
-    /// What a route needs from its lane.
-    struct Surroundings {
-        /// The lane's number.
-        var lane = 0
-        /// Decides what each answer leads to.
-        let policy: RetryPolicy
-        /// Publishes results, replies, retry copies and dead letters.
-        let publisher: Publisher
-        /// Which `reply_to` are allowed.
-        let replyPattern: ReplyPattern
-        /// Where accepted notifications are noted; nil without a journal.
-        var journal: JournalWriter?
-        /// What an earlier process noted; nil without a journal.
-        var earlier: Journal?
-        /// How many results of the route the configuration wants in a message.
-        var resultsBatch = 1
-        /// The worker's memory for jobs.
-        var memory = SharedMemoryBudget()
-        /// Tells another lane of the worker something; says whether it is there. The lane hears of it in a turn of its own,
-        /// never within the call.
-        var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
-        /// Gives a destination of the route connections.
-        var open: (Route, Destination) -> Void = { _, _ in }
-    }
-
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
     /// Its number in the worker.
     let number: Int
     /// Its position on the lane.
     let position: Int
-    /// The queues it consumes: that of its retries first, the high one last.
-    let queues: [String]
-    /// The number of its channel on the lane's consume connection.
-    var channel: UInt16 { UInt16(position + 1) }
     /// What it needs from its lane.
-    let surroundings: Surroundings
+    let surroundings: RouteSurroundings
     /// What it shares with the same route on other lanes.
     let shared: SharedRouteState
     /// The same route on other lanes.
@@ -90,14 +63,12 @@ final class Route {
     var devices: Destination { hosts.devices }
     /// Its credential. The lane tells it what happens to the credential elsewhere.
     let credential: CredentialUse
-    /// Decides what the log tells of a channel that the broker closes.
-    var channelOutage = OutageLog()
     /// Settles notifications, and jobs.
     let settlement: RouteSettlement
     /// Its deliveries, until they are settled.
     let deliveries: RouteDeliveries
-    /// Decides the methods on the consume channel.
-    var consumer: RouteConsumer
+    /// The channel on which it consumes its queues. The lane tells it what the broker says.
+    let channel: RouteChannel
     /// Decides the prefetch.
     let prefetch: RoutePrefetch
     /// Holds the route back.
@@ -132,12 +103,12 @@ final class Route {
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
         shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,
-        surroundings: Surroundings, devices: Destination = Destination(.devices), broadcastHosts: [Destination] = []
+        surroundings: RouteSurroundings, devices: Destination = Destination(.devices),
+        broadcastHosts: [Destination] = []
     ) {
         self.name = name
         self.number = number
         self.position = position
-        self.queues = queues
         self.claim = claim
         prefetch = RoutePrefetch(
             credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
@@ -152,9 +123,9 @@ final class Route {
             resultsBatch: surroundings.resultsBatch)
         hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
         self.credential = CredentialUse(credential, on: hosts, peers: peers)
-        consumer = RouteConsumer(
-            queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) },
-            high: devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: name)) : nil)
+        channel = RouteChannel(
+            of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
+            deliveries: deliveries)
         tally = RouteTally(tiers: surroundings.policy.allTiers.count)
         settlement = RouteSettlement(
             surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
@@ -199,9 +170,9 @@ final class Route {
         backlog.splitBegun(at: moment, condition)
         backlog.splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
-        backlog.handBack(at: moment, condition, mayReceive: consumer.mayReceive)
+        backlog.handBack(at: moment, condition, mayReceive: channel.consumer.mayReceive)
         if control.isHalted { backlog.clearHalted(at: moment) }
-        if givesBackExcess, !consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
+        if givesBackExcess, !channel.consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         settlement.reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
@@ -224,23 +195,15 @@ final class Route {
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
         // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
         if peers.hasOthers {
-            deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: consumer.mayReceive)
+            deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: channel.consumer.mayReceive)
         }
-        prefetch.claimMemory(
-            isFull: devices.breaker.intake == .full, streams: hosts.streams, wanted: consumer.wantedPrefetch,
-            current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: moment.monotonic)
+        channel.claimMemory(now: moment.monotonic)
         searchForExpired(at: moment, condition)
         updateIntake(condition)
         // All results are there that this turn can have.
         outbox.publishBatches()
         restIfUnserved()
-        consumer.reconsider(now: moment.monotonic, isIdle: isIdle)
-        let actions = consumer.actions(at: moment)
-        deliveries.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
-        for case .startConsuming(let queue) in actions {
-            deliveries.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
-        }
-        return actions
+        return channel.actions(at: moment)
     }
 
     private func passTime(_ moment: Moment) {
@@ -256,7 +219,8 @@ final class Route {
         let isAllowed =
             isServed && isFirstLane && claim != nil && !condition.isDraining && !condition.isHeldUp
         let hasMore = expirySearch.goOn(
-            isAllowed: isAllowed, isConsuming: consumer.isConsuming, mayReceive: consumer.mayReceive, at: moment)
+            isAllowed: isAllowed, isConsuming: channel.consumer.isConsuming, mayReceive: channel.consumer.mayReceive,
+            at: moment)
         goesOnAtOnce = goesOnAtOnce || hasMore
     }
 
@@ -269,18 +233,17 @@ final class Route {
     /// out, and while a look for expired jobs ends.
     func updateIntake(_ condition: LaneCondition) {
         guard isServed, !condition.isDraining, !condition.isHeldUp, !outbox.isHeldUp, !expirySearch.look.isEnding else {
-            consumer.wantedWindow = RoutePrefetch.Window()
-            return
+            return channel.want(nil)
         }
-        let situation = RoutePrefetch.Situation(
-            intake: devices.breaker.intake, streams: hosts.streams, makesRoom: deliveries.suspects.makesRoom,
-            hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow, isQuiet: devices.isQuiet,
-            // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
-            // had, and be delivered once more each time.
-            isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn,
-            isLooking: expirySearch.look.isLooking)
-        consumer.wantedWindow = prefetch.wanted(
-            in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
+        channel.want(
+            RoutePrefetch.Situation(
+                intake: devices.breaker.intake, streams: hosts.streams, makesRoom: deliveries.suspects.makesRoom,
+                hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow,
+                isQuiet: devices.isQuiet,
+                // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
+                // had, and be delivered once more each time.
+                isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn,
+                isLooking: expirySearch.look.isLooking))
     }
 
     /// Holds the route to another configured rate from now on.
@@ -311,6 +274,39 @@ final class Route {
         rates.hasPart && (condition.isDraining || !isServed)
     }
 
+    // MARK: The way of a job
+
+    /// Takes one delivery of the route's channel.
+    ///
+    /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
+    func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
+        arrivals.delivered(delivery, at: moment)
+    }
+
+    /// APNs answered a request, or provably or possibly did not.
+    func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
+        settlement.answered(tag, answer, on: destination, at: moment)
+    }
+
+    /// The broker took a publication, or lost a reply.
+    func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+        settlement.published(publication, fate, at: moment)
+    }
+
+    /// Sends what is owed for deliveries: acknowledgements that are due, and what goes back to the broker.
+    ///
+    /// - Parameters:
+    ///   - moment: The time.
+    ///   - isDraining: Whether the lane drains. Acknowledgements then do not wait for others.
+    ///   - send: Sends one method; false where the connection has no room for it.
+    /// - Returns: What was sent.
+    /// - Throws: What `send` throws.
+    func settleDeliveries<Failure: Error>(
+        at moment: Moment, isDraining: Bool, _ send: (DeliveryLedger.Debt) throws(Failure) -> Bool
+    ) throws(Failure) -> DeliveryLedger.Payment {
+        try deliveries.settle(at: moment, isDraining: isDraining, send)
+    }
+
     // MARK: What the lane asks
 
     /// Whether no request is open and nothing waits to be sent.
@@ -319,10 +315,10 @@ final class Route {
     }
 
     /// Whether it has no delivery.
-    var isIdle: Bool { deliveries.ledger.unacknowledged == 0 }
+    var isIdle: Bool { deliveries.isEmpty }
 
     /// Whether nothing is in flight, and nothing more can arrive.
-    var isDrained: Bool { isQuiet && !outbox.hasBatches && !consumer.mayReceive && deliveries.ledger.isSettled }
+    var isDrained: Bool { isQuiet && !outbox.hasBatches && !channel.consumer.mayReceive && deliveries.ledger.isSettled }
 
     /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
     var overrun: String? {
@@ -401,8 +397,7 @@ final class Route {
         guard tenure.step(to: .ended) else { return }
         rest(devices)
         for host in hosts.broadcastChannels { host.rest() }
-        prefetch.releaseMemory()
-        consumer.end(now: moment.monotonic)
+        channel.end(now: moment.monotonic)
     }
 
     /// The lane lets go of a route that has ended.
@@ -413,7 +408,7 @@ final class Route {
     /// Another route may take the position of one that the lane has let go of, if its channel is closed.
     ///
     /// - Returns: Whether that is so from now on.
-    func vacate() -> Bool { consumer.isClosed && tenure.step(to: .vacant) }
+    func vacate() -> Bool { channel.consumer.isClosed && tenure.step(to: .vacant) }
 
     /// The lane ends: closes all connections to APNs, and lets no other lane wait.
     func close() {

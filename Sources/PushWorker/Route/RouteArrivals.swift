@@ -36,7 +36,7 @@ final class RouteArrivals {
     ///   - settlement: Settles what is not sent.
     ///   - tally: Counts.
     init(
-        _ reader: DeliveryReader, _ surroundings: Route.Surroundings, prefetch: RoutePrefetch,
+        _ reader: DeliveryReader, _ surroundings: RouteSurroundings, prefetch: RoutePrefetch,
         deliveries: RouteDeliveries, hosts: RouteHosts, outbox: Outbox, settlement: RouteSettlement, tally: RouteTally
     ) {
         (self.reader, claim) = (reader, reader.claim)

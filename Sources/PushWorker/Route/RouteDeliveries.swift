@@ -58,6 +58,9 @@ final class RouteDeliveries {
     /// Whether a job has a delivery that can still be settled, here or on another lane.
     func holds(_ job: JobInFlight) -> Bool { job.lent != nil || ledger.holds(job) }
 
+    /// Whether there is none.
+    var isEmpty: Bool { ledger.unacknowledged == 0 }
+
     /// Whether nothing is to be settled but suspects that are held.
     private var hasOnlySuspects: Bool { !ledger.hasDebts && ledger.unacknowledged == intake.heldCount }
 

@@ -40,7 +40,7 @@ final class RouteSettlement {
     ///   - deliveries: The deliveries that end.
     ///   - tally: Counts.
     init(
-        _ surroundings: Route.Surroundings, shared: SharedRouteState, hosts: RouteHosts, credential: CredentialUse,
+        _ surroundings: RouteSurroundings, shared: SharedRouteState, hosts: RouteHosts, credential: CredentialUse,
         outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
     ) {
         policy = surroundings.policy

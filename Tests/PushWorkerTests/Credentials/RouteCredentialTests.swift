@@ -37,7 +37,7 @@ struct RouteCredentialTests {
             let loop = try EventLoop()
             for lane in 0..<2 {
                 let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
-                let surroundings = Route.Surroundings(
+                let surroundings = RouteSurroundings(
                     lane: lane, policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern(""),
                     tell: { [unowned self] lane, message in
                         guard case .route(0, let message) = message else { return false }

@@ -71,7 +71,7 @@ struct DestinationTests {
         let host = Destination(.broadcast)
         let route = Route(
             name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil),
-            surroundings: Route.Surroundings(
+            surroundings: RouteSurroundings(
                 policy: RetryPolicy(),
                 publisher: Publisher(
                     link: { nil },
@@ -98,7 +98,7 @@ struct DestinationTests {
         let host = Destination(.management)
         let route = Route(
             name: "app", position: 0, queues: [], claim: nil, credit: RouteCredit(fixed: nil, rate: nil),
-            surroundings: Route.Surroundings(
+            surroundings: RouteSurroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("")),
             broadcastHosts: [host])
         let credential = APNSCredential(

@@ -17,7 +17,7 @@ struct RouteBatchTests: RouteSuite {
         resultsBatch: Int = 100, padding: String? = nil, body: String? = nil
     ) throws -> (route: Route, job: JobInFlight) {
         let route = try route(resultsBatch: resultsBatch)
-        route.connected()
+        route.channel.connected()
         for _ in 0..<4 { turn(route) }
         let plain = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
         take(delivery(returns: 0, padding: padding, body: body ?? plain), route)
@@ -177,7 +177,7 @@ struct RouteBatchTests: RouteSuite {
         let (route, job) = try taken()
         for index in 0..<2 { report(index, of: job, to: route) }
         // The jobs come again, so that nothing else keeps the route.
-        route.channelClosed(code: 404, text: "gone", at: Self.moment(2))
+        route.channel.closed(code: 404, text: "gone", at: Self.moment(2))
         #expect(!route.isDrained)
         turn(route, LaneCondition(isDraining: true))
         #expect(batches(route.surroundings.publisher.unsent).map(\.count) == [2] && route.isDrained)

@@ -34,7 +34,7 @@ struct RouteControlTests: RouteSuite {
 
     private func consuming() throws -> Route {
         let route = try route(credit: RouteCredit(fixed: 50, rate: nil))
-        route.connected()
+        route.channel.connected()
         settle(route, at: 1)
         return route
     }
@@ -97,7 +97,7 @@ struct RouteControlTests: RouteSuite {
     @Test("With a much lower rate, what would wait for too long goes back once, and jobs are taken again")
     func lowered() throws {
         let route = try route(credit: RouteCredit(fixed: nil, rate: nil))
-        route.connected()
+        route.channel.connected()
         settle(route, at: 1)
         for tag in 1...2 {
             var delivery = delivery(returns: 0)
@@ -120,7 +120,7 @@ struct RouteControlTests: RouteSuite {
     func awaited() throws {
         let route = try route()
         route.follow(RouteControl(isAwaited: true))
-        route.connected()
+        route.channel.connected()
         #expect(settle(route, at: 1) == [])
         #expect(status(route).state == .starting)
         route.follow(Self.paused)

@@ -10,7 +10,7 @@ struct RouteCopyTests: RouteSuite {
     func republished() throws {
         let route = try route()
         // Its channel is open, so that a delivery can be settled.
-        route.connected()
+        route.channel.connected()
         for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
@@ -35,11 +35,11 @@ struct RouteCopyTests: RouteSuite {
         take(second, route, at: 2)
         #expect(route.devices.waiting.isEmpty && route.tally.counters.duplicatesSuppressed == 2)
         // Without that word it is a job of its own, whatever id its producer chose.
-        route.generationEnded(at: Self.moment(2))
+        route.channel.generationEnded(at: Self.moment(2))
         take(delivery(returns: 0), route, at: 2)
         #expect(route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 2)
         // Another one, which was not pushed here, is; its result will say that it may not be the first.
-        route.generationEnded(at: Self.moment(3))
+        route.channel.generationEnded(at: Self.moment(3))
         take(
             delivery(
                 returns: 0, id: "job-2", headers: copies,
@@ -76,7 +76,7 @@ struct RouteCopyTests: RouteSuite {
         #expect(job.refusal == nil && job.job.attempt == 1)
 
         func refused(_ delivery: Delivery, _ route: Route, at seconds: UInt64 = 1) throws -> Reason? {
-            route.generationEnded(at: Self.moment(seconds))
+            route.channel.generationEnded(at: Self.moment(seconds))
             take(delivery, route, at: seconds)
             return try #require(unsettled(route).first).refusal?.reason
         }
@@ -136,7 +136,7 @@ struct RouteCopyTests: RouteSuite {
         let route = try route()
         func returns(_ headers: [(String, String)], times: Int = 0) throws -> Int {
             let before = route.tally.counters.retryReturns
-            route.generationEnded(at: Self.moment(1))
+            route.channel.generationEnded(at: Self.moment(1))
             take(delivery(returns: times, headers: headers), route)
             return route.tally.counters.retryReturns[0] - before[0]
         }

@@ -19,7 +19,7 @@ struct RouteExpiryTests: RouteSuite {
         let route = try route(broadcastHosts: broadcastHosts, credit: RouteCredit(fixed: 300, rate: nil))
         route.surroundings.publisher.confirmsSelected(1)
         route.credential.known = RouteCredential(name: "c", unusable: "gone.p8: not there")
-        route.connected()
+        route.channel.connected()
         // The breaker sees in the next turn what this one learns of the credential.
         for _ in 0..<2 { follow(route, 1) }
         return route
@@ -34,7 +34,7 @@ struct RouteExpiryTests: RouteSuite {
             route.devices.credentialRefused(.connection("refused"), at: Self.at(second))
         }
         #expect(route.devices.breaker.probeAt == Self.at(82).monotonic)
-        route.connected()
+        route.channel.connected()
         return route
     }
 
@@ -141,12 +141,12 @@ struct RouteExpiryTests: RouteSuite {
         for tag: UInt64 in 1...3 { deliver(tag, deadline: tag == 1 ? 40 : nil, to: route, at: 43) }
         for second: UInt64 in [43, 44, 46, 47] { follow(route, second) }
         #expect(expired(route) == 1 && route.devices.waiting.map { $0.deliveryTag } == [2])
-        #expect(copies(route).reduce(0, +) == 1 && !route.consumer.mayReceive)
+        #expect(copies(route).reduce(0, +) == 1 && !route.channel.consumer.mayReceive)
         follow(route, 76)
         #expect(!route.expirySearch.look.isLooking && route.devices.waiting.count == 1)
         follow(route, 82)
         #expect(route.devices.breaker.state == .probing && route.devices.waiting.count == 1)
-        #expect(route.devices.allowance == 1 && !route.consumer.mayReceive)
+        #expect(route.devices.allowance == 1 && !route.channel.consumer.mayReceive)
     }
 
     @Test("a job that came back often ends the looks, and goes back once")
@@ -158,7 +158,7 @@ struct RouteExpiryTests: RouteSuite {
         follow(route, 12)
         #expect(route.deliveries.ledger.nextDebt == .requeue(1) && expired(route) == 0)
         follow(route, 10_000)
-        #expect(!route.consumer.mayReceive && !route.expirySearch.look.isLooking)
+        #expect(!route.channel.consumer.mayReceive && !route.expirySearch.look.isLooking)
     }
 
     @Test("a worker that leaves, and one whose results find no way out, look for nothing")
@@ -173,7 +173,7 @@ struct RouteExpiryTests: RouteSuite {
         follow(route, 11)
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         for second: UInt64 in [12, 13] { follow(route, second, leaving) }
-        #expect(route.deliveries.ledger.nextDebt == .requeue(1) && !route.consumer.mayReceive)
+        #expect(route.deliveries.ledger.nextDebt == .requeue(1) && !route.channel.consumer.mayReceive)
     }
 
     @Test(

@@ -33,7 +33,7 @@ struct RouteHoldingTests: RouteSuite {
     /// A route whose channel is open, so that copies go out at once.
     private func openRoute(rate: SharedRate? = nil) throws -> Route {
         let route = try route(rate: rate)
-        route.connected()
+        route.channel.connected()
         for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
         try #require(route.deliveries.ledger.isOpen)
         return route

@@ -96,7 +96,7 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route()
         let job = try interrupted(delivery(returns: 0), route)
         // One channel was lost, and others that delivered nothing: two returns are one too many.
-        for _ in 0..<3 { route.channelOpened(at: Self.moment(2)) }
+        for _ in 0..<3 { route.channel.opened(at: Self.moment(2)) }
         take(delivery(returns: 2), route, at: 3)
         let again = try #require(route.devices.waiting.first)
         #expect(again !== job && again.isRedelivered && route.tally.counters.duplicatesSuppressed == 0)
@@ -108,7 +108,7 @@ struct RouteIntakeTests: RouteSuite {
         for returns in [count, .max, .min, 1] {
             take(delivery(returns: returns), route)
             if let job = route.devices.waiting.first { _ = job.nextIndex() }
-            route.generationEnded(at: Self.moment(1))
+            route.channel.generationEnded(at: Self.moment(1))
         }
         #expect(route.tally.counters.jobsReceived == 4)
     }
@@ -129,7 +129,7 @@ struct RouteIntakeTests: RouteSuite {
         let job = try interrupted(delivery(returns: 2), route)
         #expect(route.delivered(delivery(returns: 3), at: Self.moment(3)))
         #expect(route.deliveries.intake.hasSuspects, "it waits to be taken up alone")
-        route.generationEnded(at: Self.moment(3))
+        route.channel.generationEnded(at: Self.moment(3))
         take(delivery(returns: 4), route, at: 4)
         #expect(route.devices.waiting.first === job && route.tally.counters.duplicatesSuppressed == 2)
     }
@@ -141,11 +141,11 @@ struct RouteIntakeTests: RouteSuite {
     func outlived(_ row: (lost: Int, returns: Int, seconds: UInt64, isSuspect: Bool)) throws {
         let route = try route()
         for _ in 0..<row.lost {
-            route.channelOpened(at: Self.moment(2))
+            route.channel.opened(at: Self.moment(2))
             #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
-            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+            route.channel.closed(code: 406, text: "", at: Self.moment(3))
         }
-        route.channelOpened(at: Self.moment(4))
+        route.channel.opened(at: Self.moment(4))
         #expect(route.delivered(delivery(returns: row.returns), at: Self.moment(row.seconds)))
         #expect(route.deliveries.intake.hasSuspects == row.isSuspect)
     }
@@ -154,10 +154,10 @@ struct RouteIntakeTests: RouteSuite {
     func nothingDelivered() throws {
         let route = try route()
         for _ in 0..<5 {
-            route.channelOpened(at: Self.moment(2))
-            route.channelClosed(code: 404, text: "", at: Self.moment(3))
+            route.channel.opened(at: Self.moment(2))
+            route.channel.closed(code: 404, text: "", at: Self.moment(3))
         }
-        route.channelOpened(at: Self.moment(4))
+        route.channel.opened(at: Self.moment(4))
         #expect(route.delivered(delivery(returns: 3), at: Self.moment(5)))
         #expect(route.deliveries.intake.hasSuspects)
     }
@@ -166,11 +166,11 @@ struct RouteIntakeTests: RouteSuite {
     func mostReturns() throws {
         let route = try route()
         for _ in 0..<40 {
-            route.channelOpened(at: Self.moment(2))
+            route.channel.opened(at: Self.moment(2))
             #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
-            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+            route.channel.closed(code: 406, text: "", at: Self.moment(3))
         }
-        route.channelOpened(at: Self.moment(4))
+        route.channel.opened(at: Self.moment(4))
         take(delivery(returns: 40, id: nil), route, at: 5)
         #expect(unsettled(route).first?.refusal?.reason == .poison)
     }
@@ -179,15 +179,15 @@ struct RouteIntakeTests: RouteSuite {
     func outlivedOften() throws {
         let route = try route()
         for _ in 0..<10 {
-            route.channelOpened(at: Self.moment(2))
+            route.channel.opened(at: Self.moment(2))
             #expect(route.delivered(delivery(returns: 0, id: "another"), at: Self.moment(2)))
-            route.channelClosed(code: 406, text: "", at: Self.moment(3))
+            route.channel.closed(code: 406, text: "", at: Self.moment(3))
         }
-        route.channelOpened(at: Self.moment(4))
+        route.channel.opened(at: Self.moment(4))
         take(delivery(returns: 29), route, at: 5)
         #expect(route.devices.waiting.count == 1)
-        route.channelClosed(code: 406, text: "", at: Self.moment(6))
-        route.channelOpened(at: Self.moment(6))
+        route.channel.closed(code: 406, text: "", at: Self.moment(6))
+        route.channel.opened(at: Self.moment(6))
         take(delivery(returns: 31, id: "job-2"), route, at: 7)
         #expect(route.devices.waiting.isEmpty)
         #expect(unsettled(route).first?.refusal?.reason == .poison)
@@ -200,7 +200,7 @@ struct RouteIntakeTests: RouteSuite {
         // The other worker has it now. Here two channels deliver other jobs and are lost.
         for (number, seconds) in [(2, 3), (3, 4)] as [(Int, UInt64)] {
             take(delivery(returns: 0, id: "job-\(number)"), route, at: seconds)
-            route.generationEnded(at: Self.moment(seconds))
+            route.channel.generationEnded(at: Self.moment(seconds))
         }
         // Then the other worker dies, too.
         take(delivery(returns: 2), route, at: 5)
@@ -260,7 +260,7 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route()
         let bodies = [1, 2].map { #"{"device_token":"aa11","payload":{"aps":{"badge":\#($0)}}}"# }
         _ = try interrupted(delivery(returns: 0, body: bodies[0]), route)
-        route.channelOpened(at: Self.moment(2))
+        route.channel.opened(at: Self.moment(2))
         take(delivery(returns: 1, body: bodies[1]), route, at: 3)
         #expect(
             route.devices.waiting.count == 1 && route.tally.counters.duplicatesSuppressed == 0, "it was never pushed")
@@ -291,7 +291,7 @@ struct RouteIntakeTests: RouteSuite {
         second.deliveryTag = 2
         take(second, route)
         #expect(route.outbox.refused.count == 2 && route.outbox.refused.last?.unsettled == 1_000)
-        route.generationEnded(at: Self.moment(2))
+        route.channel.generationEnded(at: Self.moment(2))
         #expect(route.outbox.refused.isEmpty && route.isQuiet)
     }
 
@@ -328,18 +328,18 @@ struct RouteIntakeTests: RouteSuite {
         route.devices.breaker.credentialRefused(now: 0)
         route.devices.breaker.tick(now: 0 + RouteBreaker.firstProbeDelay)
         route.updateIntake(LaneCondition())
-        #expect(route.consumer.wantedPrefetch == 1)
+        #expect(route.channel.consumer.wantedPrefetch == 1)
         take(delivery(returns: 0), route)
         route.updateIntake(LaneCondition())
-        #expect(route.consumer.wantedPrefetch == 0)
+        #expect(route.channel.consumer.wantedPrefetch == 0)
         let job = try #require(route.devices.waiting.first)
         while route.devices.next() != nil {}
         let tag = route.devices.began(Notification(job: job, index: 0))
         route.updateIntake(LaneCondition())
-        #expect(route.consumer.wantedPrefetch == 0)
+        #expect(route.channel.consumer.wantedPrefetch == 0)
         _ = route.devices.answered(tag, isHeard: true)
         route.updateIntake(LaneCondition())
-        #expect(route.consumer.wantedPrefetch == 1)
+        #expect(route.channel.consumer.wantedPrefetch == 1)
     }
 
     @Test("A request about broadcast channels that APNs does not take is sent again at once, a hundred times")
@@ -349,10 +349,9 @@ struct RouteIntakeTests: RouteSuite {
             limiter: ConnectRateLimiter())
         let host = Destination(.broadcast, connector: connector)
         let route = try route(broadcastHosts: [host])
-        route.consumer.wantedPrefetch = 1
-        route.consumer.connected()
-        #expect(route.consumer.nextAction(now: 0) == .openChannel)
-        route.channelOpened(at: Self.moment(1))
+        route.channel.connected()
+        #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.openChannel])
+        route.channel.opened(at: Self.moment(1))
         take(
             delivery(
                 returns: 0,

@@ -28,7 +28,7 @@ struct RouteLanesTests {
             for lane in 0..<2 {
                 let publisher = Publisher(link: { nil }, renderer: renderer) { _, _ in }
                 publisher.confirmsSelected(1)
-                let surroundings = Route.Surroundings(
+                let surroundings = RouteSurroundings(
                     lane: lane, policy: RetryPolicy(), publisher: publisher,
                     replyPattern: try ReplyPattern("^reply$"),
                     tell: { [unowned self] lane, message in
@@ -49,14 +49,14 @@ struct RouteLanesTests {
         func open(_ lane: Int, at seconds: UInt64 = 1) {
             let route = routes[lane]
             let moment = RouteLanesTests.moment(seconds)
-            route.connected()
+            route.channel.connected()
             _ = route.turn(at: moment, LaneCondition())
-            route.channelOpened(at: moment)
+            route.channel.opened(at: moment)
             tags[lane] = 0
         }
 
         func lose(_ lane: Int, at seconds: UInt64 = 2) {
-            routes[lane].connectionLost(at: RouteLanesTests.moment(seconds))
+            routes[lane].channel.connectionLost(at: RouteLanesTests.moment(seconds))
         }
 
         /// Delivers a message; a job of three notifications.
@@ -274,11 +274,11 @@ struct RouteLanesTests {
         // What is asked from now on needs a sign of life of its own.
         pair.deliver(1, returns: 1)
         pair.tell()
-        pair.routes[0].prefetchSet()
+        pair.routes[0].channel.prefetchSet()
         pair.tell()
         #expect(pair.routes[1].devices.waiting.count == 1)
         #expect(pair.routes[0].turn(at: Self.moment(3), LaneCondition()).contains(.setPrefetch(1)))
-        pair.routes[0].prefetchSet()
+        pair.routes[0].channel.prefetchSet()
         pair.tell()
         #expect(pair.routes[1].devices.waiting.count == 2 && pair.routes[0].devices.hasWaiting)
     }
@@ -439,7 +439,7 @@ struct RouteLanesTests {
         #expect(pair.routes[1].deliveries.intake.heldCount == 1)
         for seconds in 60...61 as ClosedRange<UInt64> { for lane in [1, 0] { turn(lane, at: seconds) } }
         #expect(pair.routes[1].deliveries.intake.heldCount == 1 && pair.routes[0].deliveries.suspects.makesRoom)
-        #expect(pair.routes[0].consumer.wantedPrefetch == 0)
+        #expect(pair.routes[0].channel.consumer.wantedPrefetch == 0)
         accept(sent, on: pair.routes[0])
         #expect(pair.debts(0, at: 62).count == 1)
         for seconds in 62...63 as ClosedRange<UInt64> { for lane in [0, 1] { turn(lane, at: seconds) } }
@@ -450,7 +450,7 @@ struct RouteLanesTests {
         turn(1, at: 64)
         #expect(!pair.routes[0].deliveries.suspects.makesRoom && !pair.routes[1].hasSuspect)
         turn(0, at: 64)
-        #expect(pair.routes[0].consumer.wantedPrefetch > 0)
+        #expect(pair.routes[0].channel.consumer.wantedPrefetch > 0)
     }
 }
 

@@ -47,12 +47,12 @@ struct RouteRestTests: RouteSuite {
         }
         route.surroundings.publisher.confirmsSelected(1)
         route.credential.known = RouteCredential(name: "c", newest: first)
-        route.connected()
+        route.channel.connected()
         for _ in 0..<3 { follow(route, at: 1) }
-        #expect(route.consumer.currentPrefetch == 1 && route.devices.pool == nil)
+        #expect(route.channel.consumer.currentPrefetch == 1 && route.devices.pool == nil)
         try push(route, at: 2)
         for second: UInt64 in 3..<10 { follow(route, at: second) }
-        #expect(route.consumer.currentPrefetch == 50 && route.consumer.isConsuming)
+        #expect(route.channel.consumer.currentPrefetch == 50 && route.channel.consumer.isConsuming)
         return route
     }
 
@@ -73,9 +73,9 @@ struct RouteRestTests: RouteSuite {
 
     /// A new channel, on which the first delivery is the first again.
     private func openChannel(of route: Route, at seconds: UInt64) {
-        route.channelClosed(code: 320, text: "", at: Self.moment(seconds - 100))
+        route.channel.closed(code: 320, text: "", at: Self.moment(seconds - 100))
         for second in seconds - 10...seconds { follow(route, at: second) }
-        #expect(route.consumer.isConsuming)
+        #expect(route.channel.consumer.isConsuming)
     }
 
     /// A turn, and what a broker answers to it.
@@ -94,7 +94,7 @@ struct RouteRestTests: RouteSuite {
         #expect(route.nextDue(after: Self.moment(10)) == Self.moment(102).monotonic)
         #expect(follow(route, at: 101).isEmpty && route.devices.pool === pool)
         #expect(follow(route, at: 102) == [.cancelConsuming(queue: 0)])
-        #expect(route.devices.pool == nil && route.consumer.wantedPrefetch == 1)
+        #expect(route.devices.pool == nil && route.channel.consumer.wantedPrefetch == 1)
         let breaker = route.devices.breaker
         #expect(breaker.intake == .full && breaker.isReachable && !breaker.wasConnected && breaker.nextTick == nil)
         #expect(follow(route, at: 102) == [.setPrefetch(1)])
@@ -105,7 +105,7 @@ struct RouteRestTests: RouteSuite {
         #expect(route.devices.nextDue == nil)
         // No outage follows, however long it lasts.
         follow(route, at: 1_000)
-        #expect(route.devices.breaker.intake == .full && route.consumer.wantedPrefetch == 1)
+        #expect(route.devices.breaker.intake == .full && route.channel.consumer.wantedPrefetch == 1)
         openChannel(of: route, at: 2_000)
         try push(route, at: 2_000)
         #expect(route.devices.pool != nil && route.devices.pool !== pool)
@@ -176,25 +176,25 @@ struct RouteRestTests: RouteSuite {
         for second: UInt64 in 101...102 { follow(route, at: second) }
         #expect(route.devices.pool == nil)
         let text = try Page(documentation: "Operating").text(of: "Prefetch and memory")
-        #expect(text.contains("It is \(route.consumer.wantedPrefetch) before the first connection to APNs."))
+        #expect(text.contains("It is \(route.channel.consumer.wantedPrefetch) before the first connection to APNs."))
     }
 
     @Test("Jobs whose time has not come open no connection, and more than one of them comes at a time")
     func early() throws {
         let route = try connectedRoute()
         for second: UInt64 in 102...104 { follow(route, at: second) }
-        #expect(route.devices.pool == nil && route.consumer.wantedPrefetch == 1)
+        #expect(route.devices.pool == nil && route.channel.consumer.wantedPrefetch == 1)
         let body = #"{"device_token":"aa11","not_before":\#(Self.wallClock + 60_000),"payload":{"aps":{}}}"#
         var early = delivery(returns: 0, id: "early", body: body)
         early.deliveryTag = 2
         take(early, route, at: 105)
         follow(route, at: 105)
-        #expect(route.devices.pool == nil && route.consumer.wantedPrefetch == RouteCredit.minimum)
+        #expect(route.devices.pool == nil && route.channel.consumer.wantedPrefetch == RouteCredit.minimum)
         var due = delivery(returns: 0, id: "due", body: #"{"device_token":"bb22","payload":{"aps":{}}}"#)
         due.deliveryTag = 3
         take(due, route, at: 106)
         route.updateIntake(LaneCondition())
-        #expect(route.consumer.wantedPrefetch == 1)
+        #expect(route.channel.consumer.wantedPrefetch == 1)
         follow(route, at: 106)
         #expect(route.devices.pool != nil)
     }

@@ -42,7 +42,7 @@ extension RouteSuite {
         return Route(
             name: "app", number: number, position: position, queues: queues, claim: RouteClaim(table: table, index: 0),
             credit: credit, shared: shared, rate: rate,
-            surroundings: Route.Surroundings(
+            surroundings: RouteSurroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier, resultsBatch: resultsBatch, open: open),
             devices: devices, broadcastHosts: broadcastHosts)
@@ -92,12 +92,13 @@ extension RouteSuite {
     /// What a broker answers to a method of a route's channel.
     func answer(_ action: RouteConsumer.Action, _ route: Route, at moment: Moment) {
         switch action {
-        case .openChannel: route.channelOpened(at: moment)
-        case .setPrefetch: route.prefetchSet()
-        case .startConsuming: route.consumeStarted(at: moment)
+        case .openChannel: route.channel.opened(at: moment)
+        case .setPrefetch: route.channel.prefetchSet()
+        case .startConsuming: route.channel.consumeStarted(at: moment)
         case .cancelConsuming(let queue):
-            _ = route.consumeCancelled(Array(route.consumerTag(queue).utf8), byBroker: false, at: moment)
-        case .closeChannel: route.channelClosed(code: 200, text: "closed as asked for", at: moment)
+            _ = route.channel.consumeCancelled(
+                Array(route.channel.consumerTag(queue).utf8), byBroker: false, at: moment)
+        case .closeChannel: route.channel.closed(code: 200, text: "closed as asked for", at: moment)
         }
     }
 
@@ -106,7 +107,7 @@ extension RouteSuite {
         take(delivery, route)
         let job = try #require(route.devices.waiting.first)
         _ = job.nextIndex()
-        route.generationEnded(at: Self.moment(2))
+        route.channel.generationEnded(at: Self.moment(2))
         return job
     }
 

@@ -32,7 +32,7 @@ struct RouteTurnTests {
         return Route(
             name: "app", position: 0, queues: ["q"], claim: RouteClaim(table: table, index: 0),
             credit: credit,
-            surroundings: Route.Surroundings(
+            surroundings: RouteSurroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 memory: memory ?? SharedMemoryBudget()))
     }
@@ -52,13 +52,13 @@ struct RouteTurnTests {
 
     /// Lets the route consume with a prefetch of one, as every channel begins.
     private func consume(_ route: Route) {
-        route.connected()
+        route.channel.connected()
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.openChannel])
-        route.channelOpened(at: Self.moment(1))
+        route.channel.opened(at: Self.moment(1))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.setPrefetch(1)])
-        route.prefetchSet()
+        route.channel.prefetchSet()
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.startConsuming(queue: 0)])
-        route.consumeStarted(at: Self.moment(1))
+        route.channel.consumeStarted(at: Self.moment(1))
     }
 
     @Test("what was taken in decides in the same turn how much more is wanted")
@@ -74,7 +74,7 @@ struct RouteTurnTests {
     func unassigned() throws {
         let route = try route()
         route.serve(false)
-        route.connected()
+        route.channel.connected()
         for second in 1...5 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
         let report = route.report(at: Self.moment(5), isDraining: false)
         #expect(report.status.state == .unassigned && report.status.troubles == [] && !report.counters.isAssigned)
@@ -85,7 +85,9 @@ struct RouteTurnTests {
         #expect(route.report(at: Self.moment(5), isDraining: false).counters.isAssigned)
         route.serve(false)
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [.cancelConsuming(queue: 0)])
-        #expect(route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(6)) == "q")
+        #expect(
+            route.channel.consumeCancelled(
+                Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(6)) == "q")
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [] && route.isDrained)
         route.serve(true)
         #expect(route.turn(at: Self.moment(7), LaneCondition()) == [.setPrefetch(50)], "on the same channel")
@@ -98,7 +100,8 @@ struct RouteTurnTests {
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         route.serve(false)
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
-        _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        _ = route.channel.consumeCancelled(
+            Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
         for second in 2...20 {
             #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == [])
             #expect(route.devices.hasWaiting && !route.isDrained)
@@ -119,7 +122,8 @@ struct RouteTurnTests {
         #expect(!route.serve(true) && !route.isServed, "a route that leaves takes no more jobs")
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
         #expect(route.devices.hasWaiting && !route.isDrained)
-        _ = route.consumeCancelled(Array(route.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        _ = route.channel.consumeCancelled(
+            Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
         #expect(
             !route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.tally.counters.jobsHandedBack == 1)
@@ -131,27 +135,27 @@ struct RouteTurnTests {
         #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
         #expect(route.nextDue(after: Self.moment(2)) == Self.moment(12).monotonic)
         #expect(route.turn(at: Self.moment(12), LaneCondition()) == [.closeChannel])
-        #expect(route.channelClosed(code: 200, text: "", at: Self.moment(12)) == nil, "the route asked for this")
+        #expect(route.channel.closed(code: 200, text: "", at: Self.moment(12)) == nil, "the route asked for this")
         #expect(route.vacate() && !route.vacate() && route.hasLeft)
-        #expect(route.consumer.isClosed && route.turn(at: Self.moment(300), LaneCondition()) == [])
+        #expect(route.channel.consumer.isClosed && route.turn(at: Self.moment(300), LaneCondition()) == [])
     }
 
     @Test("the log tells a closed channel once for each reason, and its end once all queues are consumed again")
     func channelOutage() throws {
         let route = try route()
         consume(route)
-        #expect(route.channelClosed(code: 404, text: "no queue", at: Self.moment(2)) == .warning)
-        #expect(route.channelClosed(code: 404, text: "no queue", at: Self.moment(3)) == .debug)
-        #expect(route.channelClosed(code: 403, text: "no right", at: Self.moment(4)) == .warning)
-        route.channelOpened(at: Self.moment(60))
+        #expect(route.channel.closed(code: 404, text: "no queue", at: Self.moment(2)) == .warning)
+        #expect(route.channel.closed(code: 404, text: "no queue", at: Self.moment(3)) == .debug)
+        #expect(route.channel.closed(code: 403, text: "no right", at: Self.moment(4)) == .warning)
+        route.channel.opened(at: Self.moment(60))
         // Nothing was asked for yet, so nothing was started.
-        #expect(route.consumeStarted(at: Self.moment(60)) == nil)
+        #expect(route.channel.consumeStarted(at: Self.moment(60)) == nil)
         #expect(route.turn(at: Self.moment(60), LaneCondition()) == [.setPrefetch(1)])
-        route.prefetchSet()
+        route.channel.prefetchSet()
         #expect(route.turn(at: Self.moment(60), LaneCondition()) == [.startConsuming(queue: 0)])
         let over = OutageLog.Ended(duration: .seconds(60), failures: 3)
-        #expect(route.consumeStarted(at: Self.moment(62)) == over)
-        #expect(route.consumeStarted(at: Self.moment(63)) == nil)
+        #expect(route.channel.consumeStarted(at: Self.moment(62)) == over)
+        #expect(route.channel.consumeStarted(at: Self.moment(63)) == nil)
     }
 
     @Test("of two busy routes the first has most of the memory for jobs until the second comes, and half from then on")
@@ -167,10 +171,13 @@ struct RouteTurnTests {
         let (first, second) = (routes[0], routes[1])
         #expect(first.prefetch.memory.lent == 32 * mebibyte && second.prefetch.memory.lent == 0)
         // Sizes are taken for the largest while few are known.
-        #expect((100...110).contains(first.consumer.wantedPrefetch) && second.consumer.wantedPrefetch == 6)
+        #expect(
+            (100...110).contains(first.channel.consumer.wantedPrefetch) && second.channel.consumer.wantedPrefetch == 6)
         for route in [first, first, second] { _ = route.turn(at: Self.moment(1), LaneCondition()) }
         for route in routes {
-            #expect(route.prefetch.memory.lent == 16 * mebibyte && (50...60).contains(route.consumer.wantedPrefetch))
+            #expect(
+                route.prefetch.memory.lent == 16 * mebibyte && (50...60).contains(route.channel.consumer.wantedPrefetch)
+            )
         }
     }
 
@@ -182,7 +189,7 @@ struct RouteTurnTests {
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         #expect(route.turn(at: Self.moment(2), leaving) == [.cancelConsuming(queue: 0)])
         #expect(!route.deliveries.ledger.hasDebts && !route.isDrained)
-        _ = route.consumeCancelled(Array("q0.1".utf8), byBroker: false, at: Self.moment(2))
+        _ = route.channel.consumeCancelled(Array("q0.1".utf8), byBroker: false, at: Self.moment(2))
         #expect(route.turn(at: Self.moment(2), leaving) == [])
         #expect(route.deliveries.ledger.nextDebt == .requeue(1))
         let isFull = route.settleDeliveries(at: Self.moment(2), isDraining: true) { _ in false }

@@ -1,0 +1,170 @@
+import EventLoop
+import Logging
+import RabbitMQ
+import Topology
+
+/// The channel on which a route consumes its queues: what the broker says on it, and what the route asks of the broker.
+/// `RouteConsumer` decides the methods, and `RoutePrefetch` how many messages may be delivered.
+///
+/// A channel that is gone takes its deliveries along. Hosts, outbox and deliveries are told of that here.
+///
+/// Confined to its lane. Time comes in.
+final class RouteChannel {
+    /// Its number on the lane's consume connection.
+    let number: UInt16
+    /// The queues that are consumed on it: that of the route's retries first, the high one last.
+    let queues: [String]
+    /// Decides the methods.
+    private(set) var consumer: RouteConsumer
+    private let prefetch: RoutePrefetch
+    private let hosts: RouteHosts
+    private let outbox: Outbox
+    private let deliveries: RouteDeliveries
+    /// Decides what the log tells of a channel that the broker closes.
+    private var outage = OutageLog()
+    private var hasEnded = false
+    private var random = SystemRandomNumberGenerator()
+
+    /// A channel that is not open yet.
+    ///
+    /// - Parameters:
+    ///   - route: The name of the route.
+    ///   - position: The position of the route on the lane.
+    ///   - queues: The queues: that of the route's retries first, the high one last.
+    ///   - prefetch: Decides how many messages may be delivered.
+    ///   - hosts: Drop what was not sent once the channel is gone.
+    ///   - outbox: Drops the jobs that are refused.
+    ///   - deliveries: The deliveries of the channel.
+    init(
+        of route: String, at position: Int, queues: [String], prefetch: RoutePrefetch, hosts: RouteHosts,
+        outbox: Outbox, deliveries: RouteDeliveries
+    ) {
+        number = UInt16(position + 1)
+        self.queues = queues
+        let high = hosts.devices.takesHighFirst ? queues.firstIndex(of: TopologyNames.highJobQueue(route: route)) : nil
+        consumer = RouteConsumer(
+            queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) }, high: high)
+        (self.prefetch, self.hosts, self.outbox, self.deliveries) = (prefetch, hosts, outbox, deliveries)
+    }
+
+    /// The tag of the present consumer of a queue.
+    ///
+    /// - Parameter queue: The queue's position.
+    func consumerTag(_ queue: Int) -> String { ConsumerTag.text(queue, serial: consumer.serial(of: queue)) }
+
+    /// What the broker was asked for and has not answered; nil where it owes nothing.
+    var unanswered: RouteConsumer.Request? { consumer.unanswered }
+
+    /// When it has something to do only because time passed; nil for never.
+    func nextDue(after now: MonotonicTime) -> MonotonicTime? {
+        guard let due = consumer.nextDue(now: now) else { return prefetch.nextDue(after: now) }
+        return min(due, prefetch.nextDue(after: now) ?? due)
+    }
+
+    // MARK: What the broker says
+
+    /// The consume connection is there.
+    func connected() { consumer.connected() }
+
+    /// The consume connection is gone.
+    func connectionLost(at moment: Moment) {
+        generationEnded(at: moment)
+        consumer.connectionLost()
+    }
+
+    /// The broker opened the channel.
+    func opened(at moment: Moment) {
+        generationEnded(at: moment)
+        consumer.channelOpened()
+        deliveries.generationBegan(consumer.generation, at: moment)
+    }
+
+    /// The broker closed the channel.
+    ///
+    /// - Returns: The level at which the log tells it; nil where the route is over, and asked for this.
+    @discardableResult
+    func closed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
+        generationEnded(at: moment)
+        consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
+        return hasEnded ? nil : outage.failed("\(code) \(text)", now: moment.monotonic)
+    }
+
+    /// The broker accepted the prefetch.
+    func prefetchSet() {
+        if consumer.prefetchSet() { deliveries.channelProved() }
+    }
+
+    /// The broker started a consumer.
+    ///
+    /// - Returns: The trouble with the channel that is over, because all queues are consumed again; nil without one.
+    @discardableResult
+    func consumeStarted(at moment: Moment) -> OutageLog.Ended? {
+        consumer.consumeStarted()
+        deliveries.consumeStarted(at: moment)
+        return consumer.isServing ? outage.works(now: moment.monotonic) : nil
+    }
+
+    /// A consumer ended.
+    ///
+    /// - Parameters:
+    ///   - consumerTag: Its tag.
+    ///   - byBroker: Whether the broker ended the consumer, and not the worker.
+    ///   - moment: The time.
+    /// - Returns: The name of its queue; nil for a tag that is not the route's.
+    func consumeCancelled(_ consumerTag: [UInt8], byBroker: Bool, at moment: Moment) -> String? {
+        guard let queue = ConsumerTag.queue(consumerTag), queues.indices.contains(queue) else { return nil }
+        consumer.consumeCancelled(
+            queue: queue, byBroker: byBroker, now: moment.monotonic, random: &random)
+        return queues[queue]
+    }
+
+    /// The channel generation ended. Jobs that were not sent are dropped, because the broker delivers them again. Jobs
+    /// that were sent are remembered.
+    func generationEnded(at moment: Moment) {
+        outbox.generationEnded()
+        hosts.generationEnded()
+        deliveries.generationEnded(at: moment)
+    }
+
+    // MARK: What is asked of the broker
+
+    /// Somebody wants to know whether the channel is alive.
+    func askForProof() { consumer.askForProof() }
+
+    /// Asks for more or for less of the worker's memory, by what the route does with its prefetch.
+    func claimMemory(now: MonotonicTime) {
+        prefetch.claimMemory(
+            isFull: hosts.devices.breaker.intake == .full, streams: hosts.streams, wanted: consumer.wantedPrefetch,
+            current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: now)
+    }
+
+    /// Wants messages.
+    ///
+    /// - Parameter situation: What decides how many; nil for none.
+    func want(_ situation: RoutePrefetch.Situation?) {
+        guard let situation else {
+            consumer.wantedWindow = RoutePrefetch.Window()
+            return
+        }
+        consumer.wantedWindow = prefetch.wanted(
+            in: situation, instead: consumer.wantedWindow, current: consumer.currentWindow)
+    }
+
+    /// The methods to send now, in this order.
+    func actions(at moment: Moment) -> [RouteConsumer.Action] {
+        consumer.reconsider(now: moment.monotonic, isIdle: deliveries.isEmpty)
+        let actions = consumer.actions(at: moment)
+        deliveries.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
+        for case .startConsuming(let queue) in actions {
+            deliveries.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
+        }
+        return actions
+    }
+
+    /// The route ends: the channel is closed in a while, and its memory is free for others.
+    func end(now: MonotonicTime) {
+        hasEnded = true
+        prefetch.releaseMemory()
+        consumer.end(now: now)
+    }
+}

@@ -1,0 +1,27 @@
+import PushModel
+import WorkerSettings
+
+/// What a route needs from its lane.
+struct RouteSurroundings {
+    /// The lane's number.
+    var lane = 0
+    /// Decides what each answer leads to.
+    let policy: RetryPolicy
+    /// Publishes results, replies, retry copies and dead letters.
+    let publisher: Publisher
+    /// Which `reply_to` are allowed.
+    let replyPattern: ReplyPattern
+    /// Where accepted notifications are noted; nil without a journal.
+    var journal: JournalWriter?
+    /// What an earlier process noted; nil without a journal.
+    var earlier: Journal?
+    /// How many results of the route the configuration wants in a message.
+    var resultsBatch = 1
+    /// The worker's memory for jobs.
+    var memory = SharedMemoryBudget()
+    /// Tells another lane of the worker something; says whether it is there. The lane hears of it in a turn of its own,
+    /// never within the call.
+    var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
+    /// Gives a destination of the route connections.
+    var open: (Route, Destination) -> Void = { _, _ in }
+}
