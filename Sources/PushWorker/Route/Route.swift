@@ -2,8 +2,6 @@ import APNSClient
 import EventLoop
 import PushModel
 import RabbitMQ
-import Topology
-import WorkerSettings
 
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///
@@ -49,48 +47,49 @@ final class Route {
     /// What the lane notes about it; the lane's own.
     var marks = LaneMarks()
 
-    // MARK: State, the route's own
+    // MARK: Parts
 
-    /// What it publishes for its jobs.
-    let outbox: Outbox
-    /// How far it has gone on its way off the lane.
-    private(set) var tenure = RouteTenure.staying
-    /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
-    private(set) var isServed = true
     /// The hosts that it sends to.
     let hosts: RouteHosts
     /// Where pushes to devices go.
     var devices: Destination { hosts.devices }
-    /// Its credential. The lane tells it what happens to the credential elsewhere.
-    let credential: CredentialUse
-    /// Settles notifications, and jobs.
-    let settlement: RouteSettlement
-    /// Its deliveries, until they are settled.
-    let deliveries: RouteDeliveries
     /// The channel on which it consumes its queues. The lane tells it what the broker says.
     let channel: RouteChannel
-    /// Decides the prefetch.
-    let prefetch: RoutePrefetch
-    /// Holds the route back.
-    let rates: RouteRates
-    /// Looks for expired jobs while it is stopped.
-    let expirySearch: ExpirySearch
+    /// Its credential. The lane tells it what happens to the credential elsewhere.
+    let credential: CredentialUse
+    /// Its deliveries, until they are settled.
+    let deliveries: RouteDeliveries
+    /// Makes jobs of deliveries.
+    let arrivals: RouteArrivals
     /// Has the jobs that wait and cannot be sent.
     let backlog: RouteBacklog
     /// Sends what waits.
     let dispatch: RouteDispatch
+    /// Settles notifications, and jobs.
+    let settlement: RouteSettlement
+    /// What it publishes for its jobs.
+    let outbox: Outbox
+    /// Looks for expired jobs while it is stopped.
+    let expirySearch: ExpirySearch
+    /// Decides the prefetch.
+    let prefetch: RoutePrefetch
+    /// Holds the route back.
+    let rates: RouteRates
+    /// What it counted so far.
+    let tally: RouteTally
+
+    // MARK: State of its own
+
+    /// How far it has gone on its way off the lane.
+    private(set) var tenure = RouteTenure.staying
+    /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
+    private(set) var isServed = true
+    /// What operators want of it.
+    private(set) var control = RouteControl()
     /// Whether jobs go back because a lower rate would keep them here for too long.
     private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
     var goesOnAtOnce = false
-    /// What operators want of it.
-    var control = RouteControl()
-    /// What the route counted so far.
-    let tally: RouteTally
-    /// Randomness for waits and generated ids.
-    var random = SystemRandomNumberGenerator()
-    /// Makes jobs of deliveries.
-    let arrivals: RouteArrivals
 
     /// Creates a route that consumes nothing yet.
     ///
@@ -110,37 +109,36 @@ final class Route {
         self.number = number
         self.position = position
         self.claim = claim
-        prefetch = RoutePrefetch(
-            credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
         self.shared = shared
+        self.surroundings = surroundings
+        let policy = surroundings.policy
         peers = RoutePeers(
             of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
-        deliveries = RouteDeliveries(shared, among: peers)
+        tally = RouteTally(tiers: policy.allTiers.count)
         rates = RouteRates(configured: rate)
-        self.surroundings = surroundings
+        prefetch = RoutePrefetch(
+            credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
+        hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
+        self.credential = CredentialUse(credential, on: hosts, peers: peers)
+        deliveries = RouteDeliveries(shared, among: peers)
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch)
-        hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
-        self.credential = CredentialUse(credential, on: hosts, peers: peers)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
             deliveries: deliveries)
-        tally = RouteTally(tiers: surroundings.policy.allTiers.count)
         settlement = RouteSettlement(
             surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
+        arrivals = RouteArrivals(
+            DeliveryReader(route: name, claim: claim, tiers: policy.allTiers), surroundings, prefetch: prefetch,
+            deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement, tally: tally)
         expirySearch = ExpirySearch(
-            surroundings.policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
-            tally: tally)
+            policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement, tally: tally)
         backlog = RouteBacklog(
-            surroundings.policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
+            policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
             search: expirySearch, rates: rates, tally: tally, queues: queues.count)
         dispatch = RouteDispatch(rates: rates, outbox: outbox, settlement: settlement, tally: tally)
-        arrivals = RouteArrivals(
-            DeliveryReader(route: name, claim: claim, tiers: surroundings.policy.allTiers), surroundings,
-            prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,
-            tally: tally)
     }
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
