@@ -95,7 +95,7 @@ final class DestinationEvents: APNSPoolDelegate {
     }
 
     func poolCapacityChanged(_ pool: APNSPool) {
-        route.capacityChanged(of: destination, at: lane.moment)
+        destination.capacityChanged(at: lane.moment)
         lane.mark(route)
     }
 }

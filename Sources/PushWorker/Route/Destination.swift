@@ -401,6 +401,14 @@ final class Destination {
         }
     }
 
+    /// The connections take more than before, or the last of them is gone.
+    func capacityChanged(at moment: Moment) {
+        // The breaker of a host for broadcast channels hears nothing of it: its connections are closed when nobody
+        // needs them.
+        guard kind == .devices, let isConnected = pool?.isConnected else { return }
+        breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
+    }
+
     /// Notes whether the host could be reached.
     ///
     /// - Parameters:

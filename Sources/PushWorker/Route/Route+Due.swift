@@ -15,13 +15,10 @@ extension Route {
     /// - Parameter moment: The time of the turn, at whose end it is asked.
     func nextDue(after moment: Moment) -> MonotonicTime {
         let now = moment.monotonic
-        var due = MonotonicTime.distantFuture
+        var due = deliveries.nextDue(after: now)
         func look(at time: MonotonicTime?) {
             if let time { due = min(due, time) }
         }
-        look(at: deliveries.ledger.nextDue)
-        look(at: deliveries.intake.nextDue(after: now))
-        look(at: deliveries.answersDue)
         look(at: hosts.nextDue)
         look(at: channel.nextDue(after: now))
         look(at: rates.nextDue)

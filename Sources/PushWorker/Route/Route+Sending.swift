@@ -24,14 +24,6 @@ extension Route {
         return host.reached(failure, now: moment.monotonic)
     }
 
-    /// A destination's connections take more than before, or the last of them is gone.
-    func capacityChanged(of destination: Destination, at moment: Moment) {
-        // The breaker of a host for broadcast channels hears nothing of it: its connections are closed when nobody
-        // needs them.
-        guard destination.kind == .devices, let isConnected = destination.pool?.isConnected else { return }
-        destination.breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
-    }
-
     /// Opens the connections to a host when a job needs them, and closes those that nobody needs.
     func connect(_ host: Destination, at moment: Moment) {
         switch dispatch.nextStep(of: host, isHalted: control.isHalted, at: moment) {

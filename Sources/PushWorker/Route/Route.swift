@@ -86,8 +86,6 @@ final class Route {
     private(set) var isServed = true
     /// What operators want of it.
     private(set) var control = RouteControl()
-    /// Whether jobs go back because a lower rate would keep them here for too long.
-    private var givesBackExcess = false
     /// Whether the turn left something that the next one does at once.
     var goesOnAtOnce = false
 
@@ -156,9 +154,8 @@ final class Route {
     ///   - condition: What concerns all routes of the lane.
     /// - Returns: The methods that the lane is to send on the route's channel, in this order.
     func turn(at moment: Moment, _ condition: LaneCondition) -> [RouteConsumer.Action] {
-        goesOnAtOnce = false
         rates.turnBegan()
-        let givesBack = isLeaving || control.isHalted || givesBackExcess || leavesItsPart(condition)
+        let givesBack = isLeaving || control.isHalted || backlog.givesBackExcess || leavesItsPart(condition)
         let condition = givesBack ? condition.leaving : condition
         // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
         //    ends, what was remembered is forgotten.
@@ -168,9 +165,8 @@ final class Route {
         backlog.splitBegun(at: moment, condition)
         backlog.splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
-        backlog.handBack(at: moment, condition, mayReceive: channel.consumer.mayReceive)
+        goesOnAtOnce = backlog.handBack(at: moment, condition, mayReceive: channel.consumer.mayReceive)
         if control.isHalted { backlog.clearHalted(at: moment) }
-        if givesBackExcess, !channel.consumer.mayReceive { (givesBackExcess, goesOnAtOnce) = (false, true) }
         // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
         settlement.reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
@@ -262,7 +258,7 @@ final class Route {
 
     private func follow(_ change: RouteRates.Change) {
         guard change != .none else { return }
-        givesBackExcess = change == .lower && prefetch.followsRate && backlog.isTooLong
+        backlog.rateChanged(isLower: change == .lower && prefetch.followsRate)
         prefetch.limit(to: rates.current?.perLane)
     }
 

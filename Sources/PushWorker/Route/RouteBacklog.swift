@@ -16,6 +16,8 @@ final class RouteBacklog {
     private let rates: RouteRates
     private let tally: RouteTally
     private let queues: Int
+    /// Whether jobs go back because a lower rate would keep them here for too long.
+    private(set) var givesBackExcess = false
 
     /// The backlog of one route.
     ///
@@ -89,20 +91,26 @@ final class RouteBacklog {
 
     // MARK: Jobs that were not begun
 
+    /// Another rate counts.
+    ///
+    /// - Parameter isLower: Whether it allows less, and decides how many jobs are here.
+    func rateChanged(isLower: Bool) { givesBackExcess = isLower && isTooLong }
+
     /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
     ///
     /// - Parameters:
     ///   - moment: The time.
     ///   - condition: What concerns all routes of the lane.
     ///   - mayReceive: Whether a consumer of the route may still be served.
-    func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: @autoclosure () -> Bool) {
+    /// - Returns: Whether what a lower rate would have kept here for too long is gone now, so that the route can go on.
+    func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: Bool) -> Bool {
         // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
         // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
-        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return }
+        guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return false }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
-        let canRequeue = deliveries.ledger.isOpen && !mayReceive()
+        let canRequeue = deliveries.ledger.isOpen && !mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
         if hosts.hasBroadcastWork, condition.isDraining {
@@ -112,6 +120,9 @@ final class RouteBacklog {
         tally.counters.jobsHandedBack += unsent.count
         for job in unsent { deliveries.giveBack(job, at: moment) }
         if canRequeue { tally.counters.jobsHandedBack += deliveries.giveBackSuspects(at: moment) }
+        guard givesBackExcess, !mayReceive else { return false }
+        givesBackExcess = false
+        return true
     }
 
     /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
@@ -125,7 +136,7 @@ final class RouteBacklog {
 
     /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
     /// minutes). A smaller prefetch changes nothing about jobs that are here already.
-    var isTooLong: Bool {
+    private var isTooLong: Bool {
         // One job of each queue stays: a multicast job has its own limit (`SlowJobs`).
         guard let rate = rates.current, devices.waiting.count > queues else { return false }
         return Double(devices.unsent) > rate.perLane * 900

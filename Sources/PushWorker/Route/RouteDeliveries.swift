@@ -58,14 +58,18 @@ final class RouteDeliveries {
     /// Whether a job has a delivery that can still be settled, here or on another lane.
     func holds(_ job: JobInFlight) -> Bool { job.lent != nil || ledger.holds(job) }
 
-    /// Whether there is none.
+    /// Whether the broker waits for no acknowledgement of the route.
     var isEmpty: Bool { ledger.unacknowledged == 0 }
 
     /// Whether nothing is to be settled but suspects that are held.
     private var hasOnlySuspects: Bool { !ledger.hasDebts && ledger.unacknowledged == intake.heldCount }
 
-    /// When a lane that was asked has not answered for too long; nil while nothing is asked.
-    var answersDue: MonotonicTime? { questions.nextDue }
+    /// When it has something to do only because time passed, other than to forget; the far end of the clock for never.
+    func nextDue(after now: MonotonicTime) -> MonotonicTime {
+        let never = MonotonicTime.distantFuture
+        let due = min(ledger.nextDue ?? never, intake.nextDue(after: now) ?? never)
+        return min(due, questions.nextDue ?? never)
+    }
 
     // MARK: Arriving
 

@@ -52,7 +52,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
 
     func poolNeedsConnection(_ pool: APNSPool, request: ConnectRequest) { requests.append(request) }
 
-    func poolCapacityChanged(_ pool: APNSPool) { app.capacityChanged(of: app.devices, at: moment(.now())) }
+    func poolCapacityChanged(_ pool: APNSPool) { app.devices.capacityChanged(at: moment(.now())) }
 
     private func moment(_ now: MonotonicTime) -> Moment { Moment(monotonic: now, wall: Self.wallClock) }
 

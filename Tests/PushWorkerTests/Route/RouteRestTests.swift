@@ -62,7 +62,7 @@ struct RouteRestTests: RouteSuite {
         follow(route, at: seconds)
         let pool = try #require(route.devices.pool)
         pool.isConnected = true
-        route.capacityChanged(of: route.devices, at: Self.moment(seconds))
+        route.devices.capacityChanged(at: Self.moment(seconds))
         while let notification = route.devices.next() {
             let tag = route.devices.began(notification)
             let answer = PushAnswer.response(APNSResponse(status: 200, reason: nil))
@@ -135,7 +135,7 @@ struct RouteRestTests: RouteSuite {
                 },
                 {
                     $1.isConnected = true
-                    $0.capacityChanged(of: $0.devices, at: Self.moment(300))
+                    $0.devices.capacityChanged(at: Self.moment(300))
                 }
             ),
         ]
