@@ -2,8 +2,8 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-/// The search of a stopped route for jobs that expire in its queues. They are reported, and the others that were found go
-/// into tiers. `ExpiryLook` decides when the route looks.
+/// The search of a stopped route for jobs that expire in its queues. It reports them. Other jobs that it finds go into
+/// tiers. `ExpiryLook` decides when the route looks.
 ///
 /// Confined to its lane. Time comes in.
 final class ExpirySearch {

@@ -12,9 +12,9 @@ import RabbitMQ
 /// private; the route lets them act in the right order. The extensions of `Route` stand in several files, so the parts
 /// themselves cannot be `private`; but no other type reads or writes them (`.ci/lint` looks).
 ///
-/// A lane reads constants such as `name`, asks for facts and calls methods. What concerns one part alone it tells that
-/// part: `channel`, `credential`, or a destination, which is lent to the lane that opens its connections and passes their
-/// events on. The only state that the lane writes itself is its own: `marks`.
+/// A lane reads constants such as `name`, asks for facts and calls methods. What concerns one part alone, the lane tells
+/// that part: `channel`, `credential`, or a destination, which is lent to the lane that opens its connections. The only
+/// state that the lane writes itself is its own: `marks`.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`RouteArrivals`), unless it was pushed before (`RouteDeliveries`)
@@ -141,9 +141,9 @@ final class Route {
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
     ///
-    /// Most of it the route does itself. It queues results and copies of jobs at the lane's publisher, gives requests to
-    /// the connections to APNs and flushes them, opens and closes these connections, and tells the other lanes. What it
-    /// owes the broker for deliveries it only notes; the lane pays it later in the turn (`settleDeliveries`).
+    /// The parts of the route queue results and copies of jobs at the lane's publisher, give requests to the connections
+    /// to APNs and flush them, open and close these connections, and tell the other lanes. What the route owes the
+    /// broker for deliveries is only noted; the lane pays it later in the turn (`settleDeliveries`).
     ///
     /// Returned are only the methods for the route's channel, because the lane owns the connection to the broker.
     ///
@@ -234,8 +234,6 @@ final class Route {
                 intake: devices.breaker.intake, streams: hosts.streams, makesRoom: deliveries.suspects.makesRoom,
                 hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow,
                 isQuiet: devices.isQuiet,
-                // The job that opens a connection comes alone. Further jobs would be given back where no connection can be
-                // had, and be delivered once more each time.
                 isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn,
                 isLooking: expirySearch.look.isLooking))
     }
@@ -389,8 +387,7 @@ final class Route {
     /// - Parameter moment: The time.
     func end(at moment: Moment) {
         guard tenure.step(to: .ended) else { return }
-        rest(devices)
-        for host in hosts.broadcastChannels { host.rest() }
+        for host in hosts.all { rest(host) }
         channel.end(now: moment.monotonic)
     }
 

@@ -2,11 +2,10 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-/// What a route makes of its deliveries: a job that waits for a host, or a result that says what is wrong with it. Whatever
-/// arrives, nothing else happens.
+/// What a route makes of its deliveries: a job that waits for a host, or a result that says what is wrong with it.
+/// Whatever arrives, nothing else happens.
 ///
-/// A delivery that is no first one may belong to a job that is known. `RouteDeliveries` judges that; here the verdict is
-/// followed.
+/// The job of a delivery may be known already. `RouteDeliveries` judges that; here its verdict is followed.
 ///
 /// Confined to its lane. Time comes in.
 final class RouteArrivals {

@@ -2,8 +2,11 @@ import APNSClient
 import EventLoop
 import PushModel
 
-/// What becomes of a route's jobs that wait and cannot be sent: they go back to the broker, or the rest of them goes into
-/// a tier, or they are told that they must not wait.
+/// What becomes of a route's jobs that wait and cannot be sent.
+///
+/// - A job that was not begun goes back to the broker.
+/// - The rest of a job that was begun goes into a tier.
+/// - A job about broadcast channels does not wait for long: it goes into a tier, or ends.
 ///
 /// Confined to its lane. Time comes in.
 final class RouteBacklog {

@@ -1,8 +1,8 @@
 import EventLoop
 import PushModel
 
-/// How a route sends: from notifications that wait to requests that are submitted. Streams, window, rate and breaker bound
-/// them.
+/// How a route sends: from notifications that wait to requests that are submitted. Streams, window, rate and breaker
+/// bound their number.
 ///
 /// Confined to its lane. Time comes in.
 final class RouteDispatch {
@@ -56,7 +56,7 @@ final class RouteDispatch {
         return unsent == RouteSettlement.mostSettledUnsent
     }
 
-    /// What is to be done about the connections to a host: a job opens them, and they are closed when nobody needs them.
+    /// What to do about the connections to a host. A job opens them, and they are closed when nobody needs them.
     ///
     /// - Parameters:
     ///   - host: The host.

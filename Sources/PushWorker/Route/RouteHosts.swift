@@ -39,7 +39,8 @@ final class RouteHosts {
     /// Whether nothing is under way. Jobs about broadcast channels that wait for the next probe after a refusal do not
     /// count.
     var areStill: Bool { devices.isStill && (!hasBroadcastWork || broadcastChannels.allSatisfy(\.isStill)) }
-    /// Whether no connection was opened yet, or all rest.
+    /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be given
+    /// back where no connection can be had, and be delivered once more each time.
     var areUnconnected: Bool { devices.isUntried && broadcastChannels.allSatisfy { $0.pool == nil } }
     /// Whether notifications wait to be sent to devices, or anything is under way on the other hosts.
     var wantToSend: Bool { devices.hasWaiting || hasBroadcastWork && !broadcastChannels.allSatisfy(\.isQuiet) }

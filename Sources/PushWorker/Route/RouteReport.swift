@@ -1,8 +1,8 @@
 import APNSClient
 import EventLoop
 
-/// What a route says of itself: what it does, what keeps it from pushing more, and the gauges. It is made from the parts of
-/// the route at one moment and changes none of them.
+/// What a route says of itself: what it does, what keeps it from pushing more, and the gauges. The report is made from
+/// the parts of the route at one moment, and changes none of them.
 struct RouteReport {
     /// What the lane and the operators want of the route.
     struct Circumstances {

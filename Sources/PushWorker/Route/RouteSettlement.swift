@@ -3,9 +3,9 @@ import EventLoop
 import PushModel
 
 /// How the notifications of a route are settled: from an answer, its absence, or what makes a request needless, to the
-/// messages that follow. It also ends a job once the broker has all of these.
+/// messages that follow. A job ends here, too, once the broker has all of its messages.
 ///
-/// What an attempt leads to is decided by `RetryPolicy`, and what need not be sent by `Preflight`; here it is carried out.
+/// `RetryPolicy` decides what an attempt leads to, and `Preflight` what need not be sent. Here that is carried out.
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteSettlement {
