@@ -13,6 +13,7 @@ import WorkerSettings
 final class Outbox {
     private let publisher: Publisher
     private let replyPattern: ReplyPattern
+    private let tally: RouteTally
     /// The position of the route on the lane.
     private let route: Int
     /// Results of this turn that go out several in a message.
@@ -32,9 +33,11 @@ final class Outbox {
     ///   - replyPattern: Which `reply_to` are allowed.
     ///   - route: The position of the route on the lane.
     ///   - resultsBatch: How many results the configuration wants in a message.
-    init(_ publisher: Publisher, replyPattern: ReplyPattern, route: Int, resultsBatch: Int) {
+    ///   - tally: Counts copies, and replies that are refused or lost.
+    init(_ publisher: Publisher, replyPattern: ReplyPattern, route: Int, resultsBatch: Int, tally: RouteTally) {
         self.publisher = publisher
         self.replyPattern = replyPattern
+        self.tally = tally
         self.route = route
         batches = ResultBatches(size: resultsBatch)
     }
@@ -82,11 +85,7 @@ final class Outbox {
     ///   - notification: The notification.
     ///   - content: What became of it.
     ///   - note: The number of the note in the journal that the message waits for; nil for none.
-    ///   - counters: Counts a reply that is refused.
-    func publish(
-        _ notification: Notification, _ content: ResultContent, note: UInt64?,
-        counting counters: inout RouteCounters
-    ) {
+    func publish(_ notification: Notification, _ content: ResultContent, note: UInt64?) {
         var content = content
         let job = notification.job
         if let address = job.job.replyTo {
@@ -98,7 +97,7 @@ final class Outbox {
             guard let refusal else {
                 return publish(notification.index, content, isReply: true, for: job, note: note)
             }
-            counters.repliesLost += 1
+            tally.counters.repliesLost += 1
             content.report.addDetail("no reply was sent: \(refusal)")
         }
         publish(notification.index, content, isReply: false, for: job, note: note)
@@ -160,18 +159,14 @@ final class Outbox {
     ///   - publication: The publication.
     ///   - fate: What became of it.
     ///   - moment: The time.
-    ///   - counters: Counts copies, and replies that are lost.
-    func ended(
-        _ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment,
-        counting counters: inout RouteCounters
-    ) {
+    func ended(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
         underWay -= 1
         let job = publication.job
         switch publication.content {
         case .reply(let index, let content, let way):
             let step = step(after: fate, of: way, to: job)
             guard step != .tryQueue else { return publish(.reply(index: index, content, .queue), for: job) }
-            replied(index, content, for: job, loss: step.loss, counting: &counters)
+            replied(index, content, for: job, loss: step.loss)
         case .batch(let batch, let way?):
             let step = step(after: fate, of: way, to: job)
             guard step != .tryQueue else {
@@ -180,14 +175,12 @@ final class Outbox {
                 return enqueue(batch, .queue)
             }
             let loss = step.loss
-            for (index, content) in batch.replied {
-                replied(index, content, for: job, loss: loss, counting: &counters)
-            }
+            for (index, content) in batch.replied { replied(index, content, for: job, loss: loss) }
         case .retry(_, _, let indexes, _) where fate == .unfit:
-            giveUpCopy(of: job, indexes, at: moment, counting: &counters)
+            giveUpCopy(of: job, indexes, at: moment)
         case .retry(let tier, _, let indexes, _):
-            counters.retryCopies[tier] += 1
-            if !job.isHeld { counters.retries[tier] += indexes?.count ?? job.job.notificationCount }
+            tally.counters.retryCopies[tier] += 1
+            if !job.isHeld { tally.counters.retries[tier] += indexes?.count ?? job.job.notificationCount }
         case .result, .deadLetter, .batch: break
         }
     }
@@ -211,13 +204,10 @@ final class Outbox {
     }
 
     /// Publishes a result whose reply has met its fate.
-    private func replied(
-        _ index: Int, _ content: ResultContent, for job: JobInFlight, loss: String?,
-        counting counters: inout RouteCounters
-    ) {
+    private func replied(_ index: Int, _ content: ResultContent, for job: JobInFlight, loss: String?) {
         var content = content
         if let loss {
-            counters.repliesLost += 1
+            tally.counters.repliesLost += 1
             content.report.addDetail(loss)
         }
         publish(index, content, isReply: false, for: job)
@@ -229,19 +219,16 @@ final class Outbox {
     ///   - job: The job.
     ///   - indexes: What the copy was about; nil for all of the job.
     ///   - moment: The time.
-    ///   - counters: Counts the outcomes.
-    private func giveUpCopy(
-        of job: JobInFlight, _ indexes: [Int]?, at moment: Moment, counting counters: inout RouteCounters
-    ) {
+    private func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, at moment: Moment) {
         let final = FinalReport(
             .exhausted, .fixRequest, reason: .badHeaders,
             detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)")
         job.comesBackUnchanged = false
         let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
         for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
-            counters.outcomes.count(final.outcome, final.reason)
+            tally.counters.outcomes.count(final.outcome, final.reason)
             let content = ResultContent(report: final, finishedAt: moment.wall)
-            publish(Notification(job: job, index: index), content, note: nil, counting: &counters)
+            publish(Notification(job: job, index: index), content, note: nil)
         }
         publish(.deadLetter(final, indexes: indexes), for: job)
     }

@@ -121,7 +121,7 @@ final class Route {
         deliveries = RouteDeliveries(shared, among: peers)
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
-            resultsBatch: surroundings.resultsBatch)
+            resultsBatch: surroundings.resultsBatch, tally: tally)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
             deliveries: deliveries)

@@ -278,7 +278,7 @@ final class RouteSettlement {
             finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         tally.counters.outcomes.count(report.outcome, report.reason)
-        outbox.publish(notification, content, note: note, counting: &tally.counters)
+        outbox.publish(notification, content, note: note)
         // A rejected delivery's dead letter is the broker's to write.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)
@@ -314,7 +314,7 @@ final class RouteSettlement {
 
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
-        outbox.ended(publication, fate, at: moment, counting: &tally.counters)
+        outbox.ended(publication, fate, at: moment)
         if case .batch(let batch, _) = publication.content {
             for part in batch.parts {
                 if outbox.confirmed(part.job, part.count) { finish(part.job, at: moment) }

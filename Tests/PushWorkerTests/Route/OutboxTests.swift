@@ -9,13 +9,14 @@ import WorkerSettings
 @Suite("What a route publishes for its jobs", .timeLimit(.minutes(1)))
 struct OutboxTests: RouteSuite {
     private let publisher: Publisher
+    private let tally = RouteTally(tiers: 1)
     private let outbox: Outbox
 
     init() throws {
         let renderer = PublicationRenderer(
             tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
         publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
-        outbox = Outbox(publisher, replyPattern: try ReplyPattern("^reply$"), route: 0, resultsBatch: 1)
+        outbox = Outbox(publisher, replyPattern: try ReplyPattern("^reply$"), route: 0, resultsBatch: 1, tally: tally)
     }
 
     /// A job of two notifications.
@@ -28,9 +29,9 @@ struct OutboxTests: RouteSuite {
     }
 
     /// Publishes the result of a job's first notification.
-    private func publish(for job: JobInFlight, counting counters: inout RouteCounters) {
+    private func publish(for job: JobInFlight) {
         let content = ResultContent(report: FinalReport(.accepted, .none, status: 200), finishedAt: Self.wallClock)
-        outbox.publish(PushWorker.Notification(job: job, index: 0), content, note: nil, counting: &counters)
+        outbox.publish(PushWorker.Notification(job: job, index: 0), content, note: nil)
     }
 
     /// What the only result that waits to be sent says beside the outcome; nil where nothing waits, or something else.
@@ -43,19 +44,18 @@ struct OutboxTests: RouteSuite {
 
     @Test("a job owes a publication until its fate is known, and is finished once all is settled and nothing owed")
     func owed() throws {
-        var counters = RouteCounters(tiers: 1)
         let job = try job()
-        publish(for: job, counting: &counters)
+        publish(for: job)
         outbox.publish(.retry(tier: 0, attempt: 2, indexes: [1]), for: job)
         #expect(job.unconfirmed == 2 && outbox.underWay == 2)
         for _ in 0..<2 { job.settled(at: Self.wallClock) }
         var finished: [Bool] = []
         for publication in publisher.unsent {
-            outbox.ended(publication, .confirmed, at: Self.moment(1), counting: &counters)
+            outbox.ended(publication, .confirmed, at: Self.moment(1))
             finished.append(outbox.confirmed(job))
         }
         #expect(finished == [false, true] && outbox.underWay == 0)
-        #expect(counters.retries == [1] && counters.retryCopies == [1])
+        #expect(tally.counters.retries == [1] && tally.counters.retryCopies == [1])
     }
 
     @Test("a result follows its reply, and says so where the reply was lost")
@@ -65,36 +65,33 @@ struct OutboxTests: RouteSuite {
         ]
         for row in rows {
             let suite = try OutboxTests()
-            var counters = RouteCounters(tiers: 1)
             let job = try suite.job(replyTo: "reply")
-            suite.publish(for: job, counting: &counters)
+            suite.publish(for: job)
             let reply = try #require(suite.publisher.channels.replies.waiting.first)
             #expect(suite.publisher.unsent.isEmpty && job.unconfirmed == 1)
-            suite.outbox.ended(reply, row.fate, at: Self.moment(1), counting: &counters)
+            suite.outbox.ended(reply, row.fate, at: Self.moment(1))
             let isFinished = suite.outbox.confirmed(job)
             #expect(!isFinished && job.unconfirmed == 1 && suite.outbox.underWay == 1)
             let detail = try #require(suite.detail())
             #expect(row.words.map { detail?.hasPrefix($0) == true } ?? (detail == nil))
-            #expect(counters.repliesLost == (row.words == nil ? 0 : 1))
+            #expect(suite.tally.counters.repliesLost == (row.words == nil ? 0 : 1))
         }
     }
 
     @Test("a reply that routes nowhere goes straight to its queue, and its result still waits")
     func secondWay() throws {
-        var counters = RouteCounters(tiers: 1)
         let job = try job(replyTo: "reply")
-        publish(for: job, counting: &counters)
+        publish(for: job)
         let reply = try #require(publisher.channels.replies.waiting.first)
-        outbox.ended(reply, .returned, at: Self.moment(1), counting: &counters)
+        outbox.ended(reply, .returned, at: Self.moment(1))
         #expect(!outbox.confirmed(job) && job.unconfirmed == 1 && outbox.underWay == 1)
         #expect(publisher.channels.replies.waiting.last?.isReplyToQueue == true && publisher.unsent.isEmpty)
     }
 
     @Test("an address that the configuration does not allow gets no reply, and the result says why")
     func forbidden() throws {
-        var counters = RouteCounters(tiers: 1)
-        publish(for: try job(replyTo: "elsewhere"), counting: &counters)
-        #expect(publisher.channels.replies.waiting.isEmpty && counters.repliesLost == 1)
+        publish(for: try job(replyTo: "elsewhere"))
+        #expect(publisher.channels.replies.waiting.isEmpty && tally.counters.repliesLost == 1)
         let said = try #require(detail())
         #expect(said?.hasPrefix("no reply was sent: ") == true)
     }
