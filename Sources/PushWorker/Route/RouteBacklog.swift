@@ -106,13 +106,14 @@ final class RouteBacklog {
     ///   - condition: What concerns all routes of the lane.
     ///   - mayReceive: Whether a consumer of the route may still be served.
     /// - Returns: Whether what a lower rate would have kept here for too long is gone now, so that the route can go on.
-    func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: Bool) -> Bool {
+    func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: @autoclosure () -> Bool) -> Bool {
         // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
         // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
         guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return false }
         // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
         // lent goes back on another lane's channel.
+        let mayReceive = mayReceive()
         let canRequeue = deliveries.ledger.isOpen && !mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
