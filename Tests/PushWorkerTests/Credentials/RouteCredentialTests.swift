@@ -98,7 +98,7 @@ struct RouteCredentialTests {
         probed.devices.breaker.credentialAccepted()
         probed.peers.tellOthers(.credential(.accepted(version: 1)))
         pair.tell()
-        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential.known?.refusal == nil)
     }
 
     @Test("A new version that one lane proved is used by all, and one that it saw refused by none")
@@ -109,12 +109,12 @@ struct RouteCredentialTests {
         pair.happens(.candidateRefused(version: 2, reason: "BadCertificate"))
         #expect(pair.routes[1].devices.pool?.provingVersion == nil)
         #expect(pair.routes[1].devices.pool?.credential.version == 1)
-        #expect(pair.routes[1].credential?.candidateTrouble?.contains("BadCertificate") == true)
+        #expect(pair.routes[1].credential.known?.candidateTrouble?.contains("BadCertificate") == true)
         pair.offer(try credential(3))
         pair.happens(.switched(version: 3))
         #expect(pair.routes[1].devices.pool?.credential.version == 3)
         #expect(pair.routes[1].devices.pool?.provingVersion == nil)
-        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+        #expect(pair.routes[1].credential.known?.candidateTrouble == nil)
     }
 
     @Test("What is heard of a version that is not in use here changes nothing")
@@ -123,8 +123,8 @@ struct RouteCredentialTests {
         pair.routes[1].credential.learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
         pair.routes[1].credential.learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
         pair.routes[1].credential.learn(.accepted(version: 3), at: Self.moment(1))
-        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential?.refusal == nil)
-        #expect(pair.routes[1].credential?.candidateTrouble == nil)
+        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential.known?.refusal == nil)
+        #expect(pair.routes[1].credential.known?.candidateTrouble == nil)
         #expect(pair.routes[1].devices.pool?.credential.version == 2)
     }
 

@@ -43,7 +43,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
             destination.open(pool, events: self)
         }
         app.surroundings.publisher.confirmsSelected(1)
-        app.credential = RouteCredential(name: "c", newest: credential)
+        app.credential.known = RouteCredential(name: "c", newest: credential)
     }
 
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
