@@ -151,6 +151,8 @@ struct TopologyCommandTests {
             published += 1
         }
         let applied = try await applying
+        // Behind the `await`, the test may go on on another thread.
+        client.disown()
         #expect(applied.text.contains("mended  missing    binding"), "\(applied.text)\(applied.errorText)")
         #expect(try client.publishConfirmed(message) == .confirmed)
         let counts = try broker.queueCounts()
