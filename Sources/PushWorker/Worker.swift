@@ -212,6 +212,8 @@ package final class Worker: Sendable {
                 self.report(at: WallClock.milliseconds(), isDraining: $0)
             } holding: {
                 self.holdingRoutes()
+            } readers: {
+                self.fleetStatus()?.workers ?? 0
             }
         }
         let watchdog = WorkerWatchdog(

@@ -14,7 +14,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         abstract: "Show queues, workers, routes, rates and dead letters of the whole fleet, and what to do next.",
         discussion: """
             Changes nothing. Queues and nodes come from RabbitMQ's management API, workers and routes from the reports \
-            that each worker writes every ten seconds into the stream \(TopologyNames.fleetQueue), and what operators \
+            that each worker writes every 2 to 10 s into the stream \(TopologyNames.fleetQueue), and what operators \
             asked of all workers from the stream \(TopologyNames.controlQueue). Without --config the broker is found as \
             by martlet results.
 

@@ -8,11 +8,11 @@ import Topology
 ///
 /// A worker that cannot read the reports works as well. It then begins with nothing learned.
 struct DeadTokenLearner {
-    /// Reports of five minutes are read. A worker that is restarted takes less time.
-    private static let since = "5m"
-    /// Where the stream holds more messages than this, only those of half a minute are read. Each worker reports more
-    /// often than that, and the newest reports would not be reached otherwise.
-    static let many = (messages: 1_000, since: "30s")
+    /// How old reports may be: a worker that is restarted takes less time than the longest age, and each worker reports
+    /// more often than the shortest.
+    static let ages = Duration.seconds(30)...Duration.seconds(300)
+    /// About how many messages are read. Of more, the newest would not be reached within `patience`.
+    static let many = 1_000
     /// The most reports that may be under way. Each is at most as long as a report may be.
     private static let prefetch: UInt16 = 32
     /// They are short, because the worker takes no jobs meanwhile. One that misses a report learns by itself.
@@ -54,10 +54,17 @@ struct DeadTokenLearner {
         }
     }
 
+    /// How old the reports may be that are read.
+    ///
+    /// - Parameter count: How many messages the stream holds, as if they were those of the longest age.
+    static func age(ofMessages count: Int) -> Duration {
+        count <= many ? ages.upperBound : max(ages.lowerBound, ages.upperBound * many / count)
+    }
+
     private mutating func readStream(_ client: AMQPBlockingClient) throws(AMQPError) {
         // Without a count the stream is waited for a little longer.
         let count = (try? client.depth(of: TopologyNames.fleetQueue))?.messages
-        let since = (count ?? 0) > Self.many.messages ? Self.many.since : Self.since
+        let since = "\(Self.age(ofMessages: count ?? 0).components.seconds)s"
         try client.startConsuming(
             queue: TopologyNames.fleetQueue, prefetch: Self.prefetch,
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text(since))]))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import RabbitMQ
 
-/// What a worker tells operators of itself every ten seconds, through the stream of the fleet's reports.
+/// What a worker tells operators of itself every two to ten seconds, through the stream of the fleet's reports.
 ///
 /// It is JSON. Unknown members are ignored, so that later versions can say more. A worker that starts learns from these
 /// reports what the others know of dead tokens (``FleetDeadTokens``). Nothing else is decided by them. Which routes a

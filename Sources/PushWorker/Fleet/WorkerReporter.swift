@@ -13,14 +13,18 @@ import WorkerSettings
 /// It has a thread and a connection of its own, so it never delays a job. A worker that cannot publish its reports works
 /// as well without.
 final class WorkerReporter: Sendable {
-    /// How often a worker reports.
-    static let interval = Duration.seconds(10)
+    /// The time between two reports: the shorter one for those who watch, the longer one where reports cost much.
+    static let intervals = Duration.seconds(2)...Duration.seconds(10)
+    /// How much a worker may write per second, in bytes: the broker keeps five minutes of all workers' reports.
+    static let bytesPerSecond = 2_048
+    /// How many workers may report per second where each of them reads what all report (`share: auto`).
+    static let workersPerSecond = 5
     /// The longest wait before it looks at the time again, and answers heartbeats.
     private static let step = Duration.seconds(1)
     /// How long the broker may take to take a report. A worker that stops waits no longer.
     private static let patience = Duration.seconds(2)
     /// How many reports may be unconfirmed.
-    private static let window = 4
+    private static let window = 20
     /// The waits after a lost connection. They are long, because lanes need the broker more.
     private static var lost: Backoff { Backoff(base: .seconds(5), cap: .seconds(60)) }
     /// The waits after a refusal. They are longer: the broker writes each refusal into its log.
@@ -40,7 +44,7 @@ final class WorkerReporter: Sendable {
     private let state = Mutex(State())
     private let end = DispatchSemaphore(value: 0)
 
-    /// Prepares a reporter; `run(asking:holding:)` does the work.
+    /// Prepares a reporter; `run(asking:holding:readers:)` does the work.
     ///
     /// - Parameters:
     ///   - instance: The worker's name.
@@ -57,7 +61,18 @@ final class WorkerReporter: Sendable {
         self.logger = logger
     }
 
-    /// Ends `run(asking:holding:)` after a last report.
+    /// How long a worker waits after a report.
+    ///
+    /// - Parameters:
+    ///   - bytes: How long the report was. One of many routes is long, and comes less often.
+    ///   - readers: How many workers read every report. All of them report, so what they read grows with its square.
+    static func interval(bytes: Int, readers: Int) -> Duration {
+        let wanted = max(
+            Duration.seconds(bytes) / bytesPerSecond, Duration.seconds(readers) / workersPerSecond)
+        return min(max(wanted, intervals.lowerBound), intervals.upperBound)
+    }
+
+    /// Ends `run(asking:holding:readers:)` after a last report.
     func stop() {
         let isOnline = state.withLock { state in
             state.isStopping = true
@@ -96,7 +111,8 @@ final class WorkerReporter: Sendable {
     ///   - source: Gives the report of this moment; it is told whether the worker stops.
     ///   - holding: Names the routes whose results say `hold`. Where these become others, a report follows at once,
     ///     because a worker that starts begins from it.
-    func run(asking source: (Bool) -> WorkerReport, holding: () -> Set<String>) {
+    ///   - readers: Tells how many workers read every report. Each of them reports too.
+    func run(asking source: (Bool) -> WorkerReport, holding: () -> Set<String>, readers: () -> Int) {
         var lost = Self.lost
         var refused = Self.refused
         var random = SystemRandomNumberGenerator()
@@ -107,7 +123,7 @@ final class WorkerReporter: Sendable {
             }
             let start = MonotonicTime.now()
             do throws(AMQPError) {
-                try tell(source, holding)
+                try tell(source, holding, readers)
             } catch {
                 logger.debug("no reports for operators", metadata: .with([.error: "\(error.message)"]))
                 lost.ended(after: .now() - start)
@@ -123,7 +139,9 @@ final class WorkerReporter: Sendable {
     }
 
     /// Connects, and reports until the worker stops.
-    private func tell(_ source: (Bool) -> WorkerReport, _ holding: () -> Set<String>) throws(AMQPError) {
+    private func tell(
+        _ source: (Bool) -> WorkerReport, _ holding: () -> Set<String>, _ readers: () -> Int
+    ) throws(AMQPError) {
         let client = try connect()
         state.withLock { $0.isOnline = true }
         defer {
@@ -136,8 +154,8 @@ final class WorkerReporter: Sendable {
         while true {
             let (isStopping, held) = (isStopping, holding())
             if isStopping || held != told || MonotonicTime.now() >= nextReport {
-                try publish(source(isStopping), by: client)
-                nextReport = .now() + Self.interval
+                let length = try publish(source(isStopping), by: client)
+                nextReport = .now() + Self.interval(bytes: length, readers: readers())
                 told = held
             }
             guard !isStopping else { return }
@@ -156,7 +174,11 @@ final class WorkerReporter: Sendable {
             to: targets, clientName: "\(instance) reports", patience: Self.patience)
     }
 
-    private func publish(_ report: WorkerReport, by client: AMQPBlockingClient) throws(AMQPError) {
+    /// Publishes a report.
+    ///
+    /// - Returns: Its length in bytes.
+    private func publish(_ report: WorkerReport, by client: AMQPBlockingClient) throws(AMQPError) -> Int {
+        let body = report.json
         var message = OutgoingMessage()
         message.setExchange(TopologyNames.fleet.utf8Span.span)
         message.setContentType(MessageName.jsonContentType)
@@ -164,7 +186,8 @@ final class WorkerReporter: Sendable {
         // The broker returns a report that nobody can read.
         message.isMandatory = true
         message.setMessageID("\(report.sentAt)".utf8Span.span)
-        message.setBody(report.json.span)
+        message.setBody(body.span)
         _ = try client.submit(message, window: Self.window)
+        return body.count
     }
 }

@@ -27,12 +27,17 @@ struct ReportPageTests {
         #expect(learned.contains("Each worker counts with its answers, up to \(Int(DeadTokenWatch.latest)) of them."))
         let usual = Page.number(Int(DeadTokenWatch.latest * DeadTokenWatch.history))
         #expect(learned.contains("weighted by the workers' answers, up to \(usual) of each."))
-        let many = DeadTokenLearner.many
-        #expect(learned.contains("more than \(Page.number(many.messages)) messages, it reads those of the last 30 s."))
-        #expect(many.since == "30s")
+        let many = Page.number(DeadTokenLearner.many)
+        let least = DeadTokenLearner.ages.lowerBound.components.seconds
+        #expect(learned.contains("more than \(many) messages, it reads about the newest \(many), and at least those of"))
+        #expect(learned.contains("the last \(least) s."))
         let whole = page.text(of: "The whole fleet")
         #expect(whole.contains("A report names up to \(WorkerReport.mostRoutes) routes of its worker"))
-        #expect(whole.contains("every \(WorkerReporter.interval.components.seconds) s and where a hold begins or ends"))
+        let (shortest, longest) = (WorkerReporter.intervals.lowerBound, WorkerReporter.intervals.upperBound)
+        #expect(
+            whole.contains(
+                "every \(shortest.components.seconds) to \(longest.components.seconds) s and where a hold begins or ends"))
+        #expect(whole.contains("and then writes \(WorkerReporter.bytesPerSecond / 1_024) KiB per second."))
     }
 
     @Test("Operating says how many consumers many routes and workers have")
