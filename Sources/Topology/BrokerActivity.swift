@@ -10,6 +10,8 @@ package struct BrokerActivity: Sendable, Equatable {
         package var state: String?
         /// The node that leads it, of a quorum queue or a stream.
         package var leader: String?
+        /// The nodes that keep it, of a quorum queue or a stream; nil where the broker does not tell.
+        package var members: [String]?
         /// Messages that wait.
         package var ready: Int?
         /// Messages that are delivered and not acknowledged.
@@ -28,13 +30,14 @@ package struct BrokerActivity: Sendable, Equatable {
         /// Makes a queue from its parts.
         package init(
             name: String, kind: String = "quorum", state: String? = "running", leader: String? = "rabbit@one",
-            ready: Int? = 0, unacknowledged: Int? = 0, consumers: Int? = 0, bytes: Int? = 0,
+            members: [String]? = nil, ready: Int? = 0, unacknowledged: Int? = 0, consumers: Int? = 0, bytes: Int? = 0,
             publishRate: Double? = nil, deliveryRate: Double? = nil, settings: [String: TopologyValue] = [:]
         ) {
             self.name = name
             self.kind = kind
             self.state = state
             self.leader = leader
+            self.members = members
             self.ready = ready
             self.unacknowledged = unacknowledged
             self.consumers = consumers

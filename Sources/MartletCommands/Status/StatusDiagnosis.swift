@@ -11,6 +11,9 @@ struct StatusDiagnosis {
     static let longestBacklog = 300.0
     /// How many objects a finding about several of them names.
     static let namedObjects = 3
+    /// How many nodes keep a queue where there are enough of them.
+    /// [Initial replication factor](https://www.rabbitmq.com/docs/quorum-queues#replication-factor)
+    static let usualMembers = 3
 
     /// What is known.
     let facts: StatusFacts
@@ -19,7 +22,7 @@ struct StatusDiagnosis {
     var findings: [StatusFinding] {
         let found =
             nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + pausedRoutes
-            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + versions
+            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + rareQueues + versions
         return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
             .map(\.element)
     }
@@ -60,6 +63,26 @@ struct StatusDiagnosis {
                 urgency: .now, object: Self.objects(queues.map(\.name), "queue"),
                 detail: "no leader\(state): what is in it waits until most of its members are back.",
                 next: "rabbitmq-queues quorum_status --vhost \(host) \(first.name)")
+        ]
+    }
+
+    /// Queues that fewer nodes keep than could: those that were made before the other nodes joined.
+    private var rareQueues: [StatusFinding] {
+        let nodes = (facts.activity.nodes ?? []).map(\.name)
+        let wanted = min(nodes.count, Self.usualMembers)
+        let queues = ours.filter { queue in queue.members.map { !$0.isEmpty && $0.count < wanted } ?? false }
+        guard let first = queues.first, let members = first.members,
+            let free = nodes.sorted().first(where: { !members.contains($0) })
+        else { return [] }
+        let command =
+            first.kind == "stream"
+            ? "rabbitmq-streams add_replica --vhost \(host) \(first.name) \(free)" : "rabbitmq-queues grow \(free) all"
+        return [
+            StatusFinding(
+                urgency: .soon, object: Self.objects(queues.map(\.name), "queue"),
+                detail: "\(Self.count(members.count, "node keeps", "nodes keep")) it where \(wanted) could: it stands "
+                    + "still while \(members.count == 1 ? "that node" : "one of them") is away.",
+                next: command)
         ]
     }
 

@@ -63,6 +63,7 @@ extension BrokerActivity.Queue {
         if case .integer(let bytes) = settings["max-length-bytes"] { limit = bytes }
         return .object([
             ("name", .text(name)), ("kind", .text(kind)), ("state", .optional(state)), ("leader", .optional(leader)),
+            ("members", members.map { .array($0.map { .text($0) }) } ?? .null),
             ("ready", .optional(ready)), ("unacknowledged", .optional(unacknowledged)),
             ("consumers", .optional(consumers)), ("bytes", .optional(bytes)), ("limit_bytes", .optional(limit)),
             ("in_per_s", .optional(publishRate)), ("out_per_s", .optional(deliveryRate)),

@@ -23,6 +23,7 @@ extension ManagementAnswers {
         let type: String?
         let state: String?
         let leader: String?
+        let members: [String]?
         let ready: Int?
         let unacknowledged: Int?
         let consumers: Int?
@@ -32,7 +33,7 @@ extension ManagementAnswers {
         let policy: Arguments?
 
         enum CodingKeys: String, CodingKey {
-            case name, type, state, leader, consumers, arguments
+            case name, type, state, leader, members, consumers, arguments
             case ready = "messages_ready"
             case unacknowledged = "messages_unacknowledged"
             case bytes = "message_bytes"
@@ -115,7 +116,7 @@ extension BrokerActivity.Queue {
         }
         self.init(
             name: queue.name, kind: queue.type ?? "classic", state: queue.state, leader: queue.leader,
-            ready: Self.possible(queue.ready), unacknowledged: Self.possible(queue.unacknowledged),
+            members: queue.members, ready: Self.possible(queue.ready), unacknowledged: Self.possible(queue.unacknowledged),
             consumers: Self.possible(queue.consumers), bytes: Self.possible(queue.bytes),
             publishRate: Self.possible(queue.traffic?.publish?.rate),
             deliveryRate: Self.possible(queue.traffic?.delivery?.rate), settings: settings)

@@ -102,6 +102,21 @@ struct StatusDiagnosisTests {
             facts: StatusFixture.facts { $0.queue("apns.q.results") { $0.ready = 30 } },
             urgency: .soon, object: "queue apns.q.results", detail: "30 results wait and nobody reads them",
             next: "martlet results --drain --summary"),
+        Case(
+            testDescription: "queues that were made before the second node joined",
+            facts: StatusFixture.facts {
+                $0.activity.nodes?.append(.init(name: "rabbit@two"))
+                $0.jobQueues { $0.members = ["rabbit@one"] }
+                $0.queue("apns.q.results") { $0.members = ["rabbit@one", "rabbit@two"] }
+            }, urgency: .soon, object: "queues apns.q.jobs.chat, apns.q.jobs.chat.return, apns.q.jobs.shop and 3 more",
+            detail: "1 node keeps it where 2 could", next: "rabbitmq-queues grow rabbit@two all"),
+        Case(
+            testDescription: "a stream that two of four nodes keep",
+            facts: StatusFixture.facts {
+                $0.activity.nodes = ["d", "b", "c", "a"].map { .init(name: $0) }
+                $0.queue("apns.q.fleet") { $0.members = ["a", "c"] }
+            }, urgency: .soon, object: "queue apns.q.fleet", detail: "2 nodes keep it where 3 could",
+            next: "rabbitmq-streams add_replica --vhost / apns.q.fleet b"),
     ]
 
     static let fleetCases: [Case] = [

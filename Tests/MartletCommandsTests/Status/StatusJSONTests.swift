@@ -29,8 +29,8 @@ struct StatusJSONTests {
             ])
         #expect(
             names(of: json["queues"]?.elements.first) == [
-                "name", "kind", "state", "leader", "ready", "unacknowledged", "consumers", "bytes", "limit_bytes",
-                "in_per_s", "out_per_s",
+                "name", "kind", "state", "leader", "members", "ready", "unacknowledged", "consumers", "bytes",
+                "limit_bytes", "in_per_s", "out_per_s",
             ])
         #expect(
             names(of: json["workers"]?.elements.first) == [

@@ -19,6 +19,7 @@ struct StatusPageTests {
         ]) {
             $0.letters = [.init(queue: "apns.q.dead", outcome: "rejected", reason: "BadTopic", count: 1)]
             $0.queue("apns.q.dead") { $0.ready = 1 }
+            $0.activity.queues[0].members = ["rabbit@one"]
         }
         return try JSON(reading: facts.json(StatusDiagnosis(facts: facts).findings).bytes)
     }
@@ -83,7 +84,7 @@ struct StatusPageTests {
         "route: results say hold": ["results say hold"],
         "dead letters, results without a binding, results that nobody reads": [
             "dead letters wait", "went to no other queue", "nobody reads",
-        ], "workers of different versions": ["others have"],
+        ], "queue: fewer nodes keep it than could": ["it where "], "workers of different versions": ["others have"],
     ]
 
     @Test("Operating lists what needs a person, with its urgency, and no other")
