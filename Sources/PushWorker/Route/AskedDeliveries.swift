@@ -2,15 +2,15 @@ import EventLoop
 
 /// The deliveries about which a lane has asked the others of its route, until all have answered. Pure: time comes in.
 struct AskedDeliveries {
-    /// For how long an answer is awaited. A lane waits less long for its broker to prove that a channel is alive, so
-    /// that only a lane that has ended does not answer.
+    /// How long a lane waits for answers: 30 s longer than a lane waits for its broker to prove that a channel is
+    /// alive. So only a lane that has ended does not answer in time.
     static let patience = RouteConsumer.patience + .seconds(30)
 
     /// A delivery that waits for answers.
     struct Asked {
-        /// The job that it became.
+        /// The job that the delivery became.
         var job: JobInFlight
-        /// Whether the job is a copy that the broker may have twice; it is not a redelivery then.
+        /// Whether the job is a copy that the broker may have twice. Such a copy is not a redelivery.
         var isCopy: Bool
         /// Whether a lane has the first of the two copies.
         var isKnown = false
@@ -20,7 +20,8 @@ struct AskedDeliveries {
     }
 
     private var asked: [UInt64: Asked] = [:]
-    /// When the oldest question falls due. It is never late; it is early where the oldest question was answered.
+    /// When the oldest question falls due. This time is never too late. It is too early once the oldest question was
+    /// answered.
     private var earliest = MonotonicTime.distantFuture
 
     /// Starts with nothing asked.
@@ -33,7 +34,7 @@ struct AskedDeliveries {
     ///
     /// - Parameters:
     ///   - job: The job in question.
-    ///   - isCopy: Whether it is a copy that the broker may have twice.
+    ///   - isCopy: Whether the job is a copy that the broker may have twice.
     ///   - lanes: How many lanes are asked.
     ///   - now: The time.
     mutating func ask(_ job: JobInFlight, isCopy: Bool, lanes: Int, now: MonotonicTime) {
@@ -53,7 +54,7 @@ struct AskedDeliveries {
     /// - Parameters:
     ///   - tag: The delivery's tag.
     ///   - isKnown: Whether that lane has the first of two copies.
-    /// - Returns: The delivery, once all have answered, or one has the first copy.
+    /// - Returns: The delivery, once all lanes have answered, or one lane has the first copy.
     mutating func answered(_ tag: UInt64, isKnown: Bool) -> Asked? {
         guard var one = asked[tag] else { return nil }
         one.missing -= 1
@@ -63,7 +64,7 @@ struct AskedDeliveries {
         return isDone ? one : nil
     }
 
-    /// Takes out the deliveries about which a lane has not answered for too long.
+    /// Takes out the deliveries for which an answer is overdue.
     mutating func overdue(now: MonotonicTime) -> [Asked] {
         guard let nextDue, now >= nextDue else { return [] }
         let late = asked.values.filter { now >= $0.due }

@@ -1,7 +1,7 @@
 import DequeModule
 import PushModel
 
-/// Two lists of what waits, one for each class of jobs. What is `high` stands before everything else.
+/// Two lists of waiting elements, one for each class of jobs. The elements of class `high` come before all others.
 struct ByClass<Element> {
     private var high = Deque<Element>()
     private var normal = Deque<Element>()
@@ -38,12 +38,12 @@ struct ByClass<Element> {
         jobClass == .high ? high.popLast() : normal.popLast()
     }
 
-    /// Takes out one element of either list, by its position in both.
+    /// Takes out one element, by its position in both lists together.
     mutating func remove(at position: Int) -> Element {
         position < high.count ? high.remove(at: position) : normal.remove(at: position - high.count)
     }
 
-    /// Takes out what is not wanted any more, the `high` list first.
+    /// Removes the elements that are not wanted any more, from the `high` list first.
     mutating func removeAll(where isUnwanted: (Element) -> Bool) {
         high.removeAll(where: isUnwanted)
         normal.removeAll(where: isUnwanted)
@@ -55,7 +55,7 @@ extension ByClass: RandomAccessCollection {
     var startIndex: Int { 0 }
     /// The position behind the last of all.
     var endIndex: Int { high.count + normal.count }
-    /// What stands at a position.
+    /// The element at a position.
     subscript(position: Int) -> Element {
         position < high.count ? high[position] : normal[position - high.count]
     }

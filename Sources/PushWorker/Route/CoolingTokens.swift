@@ -1,15 +1,16 @@
 import EventLoop
 
-/// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is over.
+/// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is
+/// over.
 ///
-/// Only a hash of a token is kept, seeded anew in every process. Pure: time comes in.
+/// Only a hash of each token is kept. The hash is seeded anew in every process. Pure: time comes in.
 struct CoolingTokens {
-    /// How many tokens are remembered. A further token is not remembered: its notifications go out, and APNs answers
-    /// them as before.
+    /// The most tokens that are remembered. A further token is not remembered: its notifications go out, and APNs
+    /// answers them as before.
     static var capacity: Int { 4_096 }
 
     private var ends: [Int: MonotonicTime] = [:]
-    /// When the last of them ends.
+    /// When the last token's time is over.
     private var latestEnd = MonotonicTime(nanoseconds: 0)
     /// When the first place becomes free in a memory that is full.
     private var fullUntil = MonotonicTime(nanoseconds: 0)
@@ -17,28 +18,28 @@ struct CoolingTokens {
     /// Starts with nothing to remember.
     init() {}
 
-    /// How many tokens are remembered, those included whose time may be over.
+    /// How many tokens are remembered, including tokens whose time may be over.
     var count: Int { ends.count }
 
     /// Whether no token is remembered, so that none needs to be looked up.
     var isEmpty: Bool { ends.isEmpty }
 
-    /// What a token is remembered by; hexadecimal digits count the same in both cases.
+    /// The hash of a token. A hexadecimal digit counts the same in upper and in lower case.
     static func key(_ token: Span<UInt8>) -> Int {
         var hasher = Hasher()
         for index in 0..<token.count { hasher.combine(token[index] | 0x20) }
         return hasher.finalize()
     }
 
-    /// APNs has had too many for a token.
+    /// Notes that APNs has had too many notifications for a token.
     ///
     /// - Parameters:
     ///   - key: The token's key.
-    ///   - end: Until when nothing is sent to it; the latest of several counts.
+    ///   - end: Until when nothing is sent to the token; the latest of several times counts.
     ///   - now: The time.
     mutating func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
         if ends[key] == nil, ends.count >= Self.capacity {
-            // Looking through all of them for every further one would slow the lane down.
+            // A look through all tokens for every further token would slow the lane down.
             guard now >= fullUntil else { return }
             ends = ends.filter { $0.value > now }
             guard ends.count < Self.capacity else {
@@ -50,7 +51,7 @@ struct CoolingTokens {
         latestEnd = max(latestEnd, end)
     }
 
-    /// How long nothing is to be sent to a token; nil when it may be.
+    /// How long nothing is to be sent to a token; nil if a notification may be sent now.
     mutating func remaining(_ key: Int, now: MonotonicTime) -> Duration? {
         forgetIfDue(now: now)
         guard let end = ends[key] else { return nil }
@@ -61,7 +62,7 @@ struct CoolingTokens {
         return end - now
     }
 
-    /// How many tokens wait at a moment; looks at all of them.
+    /// How many tokens rest at a moment. Looks at all tokens.
     func count(at now: MonotonicTime) -> Int { ends.values.count { $0 > now } }
 
     /// When `forgetIfDue(now:)` has something to do; nil while no token rests.

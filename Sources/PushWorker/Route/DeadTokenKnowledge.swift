@@ -1,14 +1,14 @@
-/// What a worker knows of a route's dead tokens: what its ``DeadTokenWatch`` has learned, as its reports say it.
+/// What a worker's ``DeadTokenWatch`` has learned about a route's dead tokens, as the worker's reports carry it.
 package struct DeadTokenKnowledge: Sendable, Equatable, Codable {
     /// How many final answers of APNs the worker has heard since its start.
     package var answers: Int
-    /// The share of dead tokens among the latest of them.
+    /// The share of dead tokens among the latest answers, 0...1.
     package var latest: Double
-    /// The share that is usual for the route.
+    /// The share of dead tokens that is usual for the route, 0...1.
     package var usual: Double
     /// Whether results say `hold` instead of `drop_token`.
     package var holds: Bool
-    /// Whether an operator trusts the dead tokens of the present kind.
+    /// Whether an operator trusts the present dead tokens.
     package var isTrusted: Bool
 
     /// Makes knowledge from its parts.
@@ -20,26 +20,27 @@ package struct DeadTokenKnowledge: Sendable, Equatable, Codable {
         self.isTrusted = isTrusted
     }
 
-    /// Whether the shares are shares, and the answers can be added up.
+    /// Whether both shares are within 0...1, and the number of answers is small enough to be added up.
     var isPossible: Bool {
         (0...WorkerReport.greatestNumber).contains(answers) && (0...1).contains(latest) && (0...1).contains(usual)
     }
 
-    /// Reports are short, and the fifth digit says nothing.
+    /// Rounds a share to four digits: reports are short, and a fifth digit says nothing.
     private static func rounded(_ share: Double) -> Double { (share * 10_000).rounded() / 10_000 }
 }
 
-// Where a new worker begins.
+// What a new worker begins with.
 extension DeadTokenKnowledge {
-    /// How many answers weigh in what is usual: more than that, and a worker has forgotten the first of them.
+    /// The most answers that weigh in a usual share. A worker that heard more answers has forgotten the first of them.
     private static let usualAnswers = DeadTokenWatch.latest * DeadTokenWatch.history
 
-    /// Where a new worker begins, by what each worker of its fleet knows.
+    /// What a new worker begins with, from what each worker of its fleet knows; nil for an empty fleet.
     ///
-    /// - A hold of any worker begins a hold, unless the others have more answers. The latest answers count, so a worker
-    ///   that has pushed for months weighs no more than one that began a minute ago.
-    /// - The same goes for trust. Between a hold and trust the answers decide, and a hold wins a tie.
-    /// - The usual share is the mean of all shares, weighted by answers.
+    /// - If any worker holds, the new worker holds, unless the workers that neither hold nor trust have more answers.
+    ///   Only the latest answers count. So a worker that has pushed for months weighs no more than a worker that began
+    ///   a minute ago.
+    /// - The same rule holds for trust. Between a hold and trust the answers decide, and a hold wins a tie.
+    /// - The usual share is the mean of the workers' usual shares, weighted by answers.
     ///
     /// - Parameter fleet: What each worker knows.
     init?(of fleet: [DeadTokenKnowledge]) {
@@ -56,7 +57,8 @@ extension DeadTokenKnowledge {
         }
         let isUnusual = side[0].holds || side[0].isTrusted
         self.init(
-            // A hold does not end with the first live token, although nobody may have had many answers since it began.
+            // A hold must not end with the first live token, even if no worker has had many answers since the hold
+            // began. So the share gets the weight of many answers.
             answers: isUnusual ? Int(DeadTokenWatch.latest) : Int(min(Self.votes(side), DeadTokenWatch.latest)),
             latest: Self.mean(of: side.map { ($0.latest, weight: $0.weight(upTo: DeadTokenWatch.latest)) }),
             usual: Self.mean(of: fleet.map { ($0.usual, weight: $0.weight(upTo: Self.usualAnswers)) }),
@@ -69,7 +71,7 @@ extension DeadTokenKnowledge {
         workers.reduce(0) { $0 + $1.weight(upTo: DeadTokenWatch.latest) }
     }
 
-    /// The weighted mean; of values that all weigh nothing the plain one.
+    /// The weighted mean; the plain mean if all weights are 0.
     private static func mean(of shares: [(share: Double, weight: Double)]) -> Double {
         let weight = shares.reduce(0) { $0 + $1.weight }
         guard weight > 0 else { return shares.reduce(0) { $0 + $1.share } / Double(shares.count) }

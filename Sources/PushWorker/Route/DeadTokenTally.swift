@@ -1,6 +1,6 @@
 /// The answers about device tokens that one lane counts before it locks ``SharedDeadTokens``.
 struct DeadTokenTally {
-    /// How many answers are held back at most: as many as weigh little in a decision.
+    /// The most live answers that are held back. All of them are passed on before a dead token's answer counts.
     static let limit = 64
 
     private let shared: SharedDeadTokens
@@ -9,7 +9,7 @@ struct DeadTokenTally {
     /// Starts with nothing held back.
     init(_ shared: SharedDeadTokens) { self.shared = shared }
 
-    /// Whether tokens should be kept for now; asked only about a dead one, because it takes a lock.
+    /// Whether tokens should be kept for now. Asked only about a dead token, because the question takes a lock.
     ///
     /// - Parameter inFlight: How many requests of the lane are under way.
     mutating func isSuspicious(inFlight: Int) -> Bool {

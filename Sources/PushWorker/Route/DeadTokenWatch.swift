@@ -1,13 +1,13 @@
-/// Notices when a route suddenly reports most of its tokens as dead, which is a wrong host or topic far more often than
-/// a token base that died at once. Results then say `hold` instead of `drop_token` (`Results.md`, "Actions").
+/// Notices when most of a route's tokens are suddenly reported as dead. The cause is a wrong host or topic far more
+/// often than tokens that all died at once. Results then say `hold` instead of `drop_token` (`Results.md`, "Actions").
 ///
 /// - A hold begins where the share of dead tokens among the latest answers reaches a limit, and ends with a clear
 ///   majority of live tokens.
-/// - A route whose tokens are often dead may have a higher limit. The route earns it slowly, and only by answers that are
-///   mixed: nothing is learned during a hold. So a wrong environment never becomes the usual thing.
-/// - A new worker begins from what the others of its fleet know, so it need not learn anew what they hold.
+/// - A route whose tokens are often dead may have a higher limit. The route earns the higher limit slowly, and only by
+///   mixed answers: the usual share does not change during a hold. So a wrong environment never becomes usual.
+/// - A new worker begins with what the other workers of its fleet know. So it need not learn their holds anew.
 ///
-/// Pure: exponential averages of the latest answers, and of thousands of answers outside holds.
+/// Pure: exponential averages of the latest answers, and of thousands of answers outside holds and trust.
 package struct DeadTokenWatch {
     /// Answers needed before anything is suspicious.
     package static let minimumAnswers = 50
@@ -20,12 +20,12 @@ package struct DeadTokenWatch {
 
     /// By how much the limit is above the route's usual share.
     private static let margin = 0.3
-    /// How far above the usual share a hold may end, and how close below the limit.
+    /// How far above the usual share a hold may end, and how far below the limit the hold must end.
     private static let (aboveUsual, belowLimit) = (0.1, 0.05)
 
     /// About how many answers count as the latest, plus one for each request recently in flight.
     static let latest = 64.0
-    /// How many times as many answers make the usual share.
+    /// The usual share is an average of this many times as many answers as the latest share.
     static let history = 64.0
 
     /// How many answers it has heard.
@@ -56,7 +56,7 @@ package struct DeadTokenWatch {
         isTrusted = knowledge.isTrusted && !knowledge.holds
     }
 
-    /// What it knows; nil for a watch that has seen nothing, and that nobody told anything.
+    /// What it knows; nil for a watch that has seen nothing, and that began without knowledge.
     package var knowledge: DeadTokenKnowledge? {
         guard heard > 0 || answers > 0 || usual > 0 else { return nil }
         return DeadTokenKnowledge(
@@ -65,17 +65,18 @@ package struct DeadTokenWatch {
 
     /// The share of dead tokens that begins a hold.
     private var limit: Double { min(Self.highestLimit, max(Self.firstLimit, usual + Self.margin)) }
-    /// The share of dead tokens that ends a hold. A route whose tokens are often dead need not become better than usual.
+    /// The share of dead tokens that ends a hold. A route whose tokens are often dead need not become better than
+    /// usual.
     private var release: Double { max(Self.clearMajority, min(usual + Self.aboveUsual, limit - Self.belowLimit)) }
 
-    /// An operator says that the dead tokens can be trusted. A hold ends, and none begins before a clear majority of
-    /// live tokens shows that something else is going on. A watch that sees nothing unusual need not trust anything.
+    /// An operator says that the dead tokens can be trusted. A hold ends. No hold begins before a clear majority of
+    /// live tokens shows that the situation has changed. A watch that sees nothing unusual does not need the trust.
     package mutating func trust() {
         isSuspicious = false
         isTrusted = answers > 0 && recent > release
     }
 
-    /// Learns final answers of APNs of which none called a token dead.
+    /// Learns final answers of APNs, none of which called a token dead.
     ///
     /// - Parameters:
     ///   - live: How many.
@@ -90,8 +91,9 @@ package struct DeadTokenWatch {
     ///   - isDeadToken: Whether it calls the token dead.
     ///   - inFlight: How many requests were under way.
     package mutating func answered(isDeadToken: Bool, inFlight: Int) {
-        // Servers were seen to answer what they accept first, and what they refuse after all of that. So answers say
-        // something only together with the others of their time under way.
+        // Servers were seen to answer the requests that they accept first, and the requests that they refuse after all
+        // of those. So an answer says something only together with the answers to all requests that were under way at
+        // the same time.
         window = max(Self.latest + Double(inFlight), window - 0.25)
         heard += 1
         answers = min(answers + 1, window)

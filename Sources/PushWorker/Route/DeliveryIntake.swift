@@ -2,14 +2,14 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-/// Decides how a redelivery is taken in: like any other delivery, alone, unread, or not at all because an earlier
-/// delivery of the same job was pushed here.
+/// Decides what happens to a redelivery. It is taken in like any other delivery, taken in alone, refused unread, or not
+/// taken in because an earlier delivery of the same job was pushed here.
 ///
 /// An intake outlives the channels whose deliveries it judges, and shares its memory with the same route on other
 /// lanes. Time and randomness come in.
 struct DeliveryIntake {
-    /// After this long idle, with nothing sent or waiting to be sent, unconfirmed jobs no longer block the next
-    /// suspect.
+    /// How long a route must be idle, with nothing in flight or waiting to be sent, until unconfirmed jobs no longer
+    /// block the next suspect.
     static let survival = Duration.seconds(10)
 
     /// Recognises jobs of an ended generation when they are delivered again.
@@ -24,11 +24,11 @@ struct DeliveryIntake {
     private var lent: [UInt64: Lent] = [:]
     /// Whether there is a channel.
     private var hasChannel = false
-    /// Whether something was delivered on it.
+    /// Whether something was delivered on the channel.
     private var hasDelivered = false
     /// Holds suspects: deliveries that may have ended a process before. Each is taken up alone.
     private var poison: PoisonWatch<Delivery>
-    /// Since when nothing is sent or waits to be sent, while suspects are held; nil otherwise.
+    /// Since when nothing is in flight or waits to be sent, while there are suspects; nil otherwise.
     private var idleSince: MonotonicTime?
 
     private struct Lent {
@@ -37,7 +37,7 @@ struct DeliveryIntake {
         var bytes: Int
     }
 
-    /// Starts with a prefetch of one, to look at the first deliveries.
+    /// Starts narrow: the route looks at the first deliveries with a prefetch of one.
     ///
     /// - Parameters:
     ///   - redeliveries: The route's memory.
@@ -63,10 +63,10 @@ struct DeliveryIntake {
     ///
     /// - Parameters:
     ///   - delivery: The delivery.
-    ///   - returns: How often it came back.
-    ///   - earlier: What an earlier process noted.
+    ///   - returns: How often its message came back.
+    ///   - earlier: The notes of an earlier process.
     ///   - moment: The time.
-    /// - Returns: How to take it in.
+    /// - Returns: How to take the delivery in.
     mutating func arrived(
         _ delivery: borrowing Delivery, returns: Int64, earlier: Journal?, at moment: Moment
     ) -> PoisonWatch<Delivery>.Treatment {
@@ -87,8 +87,8 @@ struct DeliveryIntake {
     /// that this process outlived do not count. A job that did end a worker finds a new process, which has lost no
     /// channel with deliveries yet and counts every return.
     private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
-        // Most deliveries came back once or twice, and need no look. A count near the queue's delivery limit is taken
-        // as it is, so that the job gets its result before the queue gives it up.
+        // Most redeliveries came back once or twice. They need no look at the memory. A count near the queue's delivery
+        // limit is taken as it is, so that the job gets its result before the queue gives the job up.
         guard returns >= PoisonWatch<Delivery>.suspicion, returns < PoisonWatch<Delivery>.mostLimit else {
             return returns
         }
@@ -111,7 +111,7 @@ struct DeliveryIntake {
         DeliveryOrigin(returns: returns, unreadReturns: redeliveries.unreadReturns)
     }
 
-    /// Whether a delivery of a job was made before, and what became of it. An earlier delivery is found only once.
+    /// What became of an earlier delivery of a job, if there was one. Each earlier delivery is found only once.
     func recognise(
         _ key: RedeliveryKey, as origin: DeliveryOrigin, at moment: Moment
     ) -> SharedRedeliveries.Memory.Finding {
@@ -139,7 +139,7 @@ struct DeliveryIntake {
     /// The next suspect; nil while something else of the route is under way.
     ///
     /// - Parameters:
-    ///   - isIdle: Whether nothing is sent, or waits to be.
+    ///   - isIdle: Whether nothing is in flight, and nothing waits to be sent.
     ///   - isAlone: Whether nothing but held suspects is unacknowledged.
     ///   - moment: The time.
     mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> Delivery? {
@@ -152,7 +152,7 @@ struct DeliveryIntake {
         return suspect
     }
 
-    /// Gives up all suspects that are held.
+    /// Takes out all suspects that are held, because they go back to the broker unread.
     ///
     /// - Returns: Their delivery tags.
     mutating func releaseSuspects() -> [UInt64] {
@@ -193,9 +193,9 @@ struct DeliveryIntake {
     /// The deliveries that are lent to jobs on other lanes.
     var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
 
-    /// The job is done with a delivery.
+    /// The job on another lane is done with a delivery that was lent to it.
     ///
-    /// - Returns: Whether it can still be settled; false where its generation has ended.
+    /// - Returns: Whether the delivery can still be settled; false where its generation has ended.
     mutating func takeBack(_ delivery: DeliveryOnLane) -> Bool {
         guard lent[delivery.deliveryTag]?.delivery == delivery else { return false }
         lent[delivery.deliveryTag] = nil
@@ -217,7 +217,7 @@ struct DeliveryIntake {
     ///
     /// - Parameters:
     ///   - jobs: The jobs that were not settled.
-    ///   - asked: The jobs about which other lanes were asked.
+    ///   - asked: The jobs about which other lanes were asked, and that still waited for answers.
     ///   - moment: The time.
     mutating func generationEnded(_ jobs: [JobInFlight], asked: [JobInFlight] = [], at moment: Moment) {
         var unsent: [RedeliveryKey] = []
@@ -260,7 +260,7 @@ struct DeliveryIntake {
         redeliveries.forgetIfDue(now: moment.monotonic)
     }
 
-    /// When the next suspect may be taken up, or the look at what comes first ends; nil for never.
+    /// When the next suspect may be taken up, or the look at the first deliveries ends; nil for never.
     ///
     /// - Parameter now: The time. A suspect whose time is past waits for an event.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? {
@@ -269,6 +269,6 @@ struct DeliveryIntake {
         return min(suspect ?? .distantFuture, idleSince + Self.survival)
     }
 
-    /// When a job is to be forgotten; nil for never. It is not urgent.
+    /// When a job is to be forgotten; nil for never. Forgetting is not urgent.
     var nextForgetting: MonotonicTime? { redeliveries.nextDue }
 }

@@ -5,21 +5,21 @@ import PushModel
 /// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
 ///
 /// A delivery can be settled only on the channel opening that delivered it. When the channel ends, nothing is owed any
-/// more: the broker delivers again. Pure: time comes in, acknowledgements come out.
+/// more: the broker delivers unsettled messages again. Pure: time comes in, acknowledgements come out.
 struct DeliveryLedger {
     /// One method that settles deliveries.
     enum Debt: Equatable {
-        /// Everything asked for is confirmed.
+        /// Acknowledge one delivery or several: nothing is left to do for them.
         case acknowledge(AcknowledgementTracker.Acknowledgement)
-        /// Let the broker dead-letter it.
+        /// Let the broker dead-letter the delivery with this tag.
         case reject(UInt64)
-        /// Give it back for another worker.
+        /// Give the delivery with this tag back, for another worker.
         case requeue(UInt64)
     }
 
-    /// What became of an attempt to send what is owed.
+    /// The result of an attempt to send the methods that are owed.
     struct Payment {
-        /// How many deliveries acknowledgements were decided for.
+        /// How many deliveries the newly decided acknowledgements settle.
         var acknowledged = 0
         /// How many methods were sent.
         var sent = 0
@@ -28,11 +28,11 @@ struct DeliveryLedger {
     }
 
     private var tracker = AcknowledgementTracker()
-    /// What is to be sent, oldest first; it waits for room in the consume connection.
+    /// The methods to send, oldest first. They wait for room in the consume connection.
     private var debts = Deque<Debt>()
     /// Jobs that are not settled yet.
     private var jobs = SlotTable<JobInFlight>()
-    /// The length of their messages, in bytes.
+    /// The length of the messages of these jobs, in bytes.
     private(set) var bytes = 0
     /// Whether the channel is open, so that deliveries can be settled.
     private(set) var isOpen = false
@@ -83,22 +83,22 @@ struct DeliveryLedger {
 
     /// A consumer is asked for: more may be delivered from now on.
     ///
-    /// Unacknowledged deliveries of an ended consumer do not count against a new one, because AMQP counts for each
-    /// consumer apart. Deliveries that ended consumers were allowed may still be under way: a quorum queue may deliver
-    /// while it is asked to end a consumer.
+    /// Unacknowledged deliveries of an ended consumer do not count against a new consumer, because AMQP counts for each
+    /// consumer separately. Deliveries that an ended consumer was allowed may still be under way: a quorum queue may
+    /// deliver while it is asked to end a consumer.
     ///
     /// - Parameters:
-    ///   - prefetch: How many deliveries it may hold.
-    ///   - consumers: How many others there are on the channel, with the same prefetch.
+    ///   - prefetch: How many deliveries the new consumer may hold.
+    ///   - consumers: How many other consumers the channel has, each with the same prefetch.
     mutating func granted(_ prefetch: Int, beside consumers: Int) {
         granted(prefetch, besideMessages: consumers * prefetch)
     }
 
-    /// The same where the other consumers on the channel may have another prefetch.
+    /// A consumer is asked for, on a channel whose other consumers may have another prefetch.
     ///
     /// - Parameters:
-    ///   - prefetch: How many deliveries it may hold.
-    ///   - present: How many deliveries the others may hold together.
+    ///   - prefetch: How many deliveries the new consumer may hold.
+    ///   - present: How many deliveries the other consumers may hold together.
     mutating func granted(_ prefetch: Int, besideMessages present: Int) {
         let underWay = max(0, granted - present)
         granted = present + prefetch
@@ -119,7 +119,7 @@ struct DeliveryLedger {
         bytes += job.job.bytes.count
     }
 
-    /// Whether a job that is not settled yet is as wanted; looks at all of them.
+    /// Whether any unsettled job meets a condition. Looks at the unsettled jobs one after the other.
     func contains(where isWanted: (JobInFlight) -> Bool) -> Bool { jobs.contains(where: isWanted) }
 
     /// Looks at all jobs that are not settled yet.
@@ -155,7 +155,7 @@ struct DeliveryLedger {
         debts.append(.requeue(tag))
     }
 
-    /// A job leaves; its delivery is still to be settled.
+    /// Takes a job out of the ledger. This does not settle its delivery.
     mutating func leave(_ job: JobInFlight) {
         guard let slot = job.slot.take() else { return }
         _ = jobs.remove(slot)
@@ -168,8 +168,8 @@ struct DeliveryLedger {
     ///
     /// - Parameters:
     ///   - moment: The time.
-    ///   - flush: Whether acknowledgements go out that might wait for company.
-    /// - Returns: How many deliveries they settle.
+    ///   - flush: Whether acknowledgements that could wait for others go out at once.
+    /// - Returns: How many deliveries the acknowledgements settle.
     mutating func decide(at moment: Moment, flush: Bool) -> Int {
         let now = moment.monotonic
         let before = tracker.unacknowledged

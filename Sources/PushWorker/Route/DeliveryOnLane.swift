@@ -1,12 +1,12 @@
-/// A delivery of one of a route's lanes, as the others know it.
+/// A delivery of one of a route's lanes, as the other lanes know it.
 struct DeliveryOnLane: Equatable, Sendable {
-    /// The number of the lane on whose channel it is.
+    /// The number of the lane on whose channel the delivery is.
     let lane: Int
     /// The channel opening that delivered it.
     let generation: UInt32
-    /// Its tag there.
+    /// The delivery's tag on that channel.
     let deliveryTag: UInt64
-    /// Where it stands among all deliveries of its message.
+    /// Where the delivery stands among all deliveries of its message.
     let origin: DeliveryOrigin
     /// The key by which its job is recognised.
     let key: RedeliveryKey

@@ -3,8 +3,8 @@ import RabbitMQ
 import Text
 import Topology
 
-/// Reads deliveries as jobs, and checks that they belong to the route that received them. Whatever arrives, the answer is
-/// a job or what is wrong with it. Pure, but for the ids that it makes up for jobs without one.
+/// Reads deliveries as jobs, and checks that they belong to the route that received them. The answer is always a job,
+/// or the defect of the delivery. Pure, except for the random ids that jobs without an id get.
 struct DeliveryReader {
     /// The name of the route.
     let route: String
@@ -26,8 +26,8 @@ struct DeliveryReader {
         self.tiers = tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds).queue }
     }
 
-    /// How often a delivery came back, by the count of a quorum queue; 0 without one that can be read. In
-    /// other queues a producer may have written any number.
+    /// How often a delivery came back, by the count of a quorum queue; 0 without a readable count. In other queues a
+    /// producer may have written any number.
     static func returns(of delivery: borrowing Delivery) -> Int64 {
         guard let table = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers else { return 0 }
         var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
@@ -43,7 +43,7 @@ struct DeliveryReader {
     ///
     /// - Parameters:
     ///   - delivery: The delivery.
-    ///   - poisonous: How often it came back, where that is too often for it to be read; nil otherwise.
+    ///   - poisonous: How often the delivery came back, if too often to be read; nil otherwise.
     ///   - now: The time, in milliseconds since 1970.
     ///   - returned: Is told the position of the tier from which a copy came back.
     func read(
@@ -113,7 +113,7 @@ struct DeliveryReader {
         message.replyTo = properties.replyTo
         message.timestamp = properties.timestamp
         if let table = properties.headers {
-            // Headers that workers and brokers add to a job must not make it break the producer's limit.
+            // Headers that workers and brokers add to a job must not make the job exceed the limit for producers.
             let limit = FieldTableReader.maximumSize
             var mayBeLarger = table.count <= limit || message.redelivered
             var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)

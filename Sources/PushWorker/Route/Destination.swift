@@ -6,8 +6,8 @@ import WorkerSettings
 /// One host that a route's requests go to, and the jobs that wait for it. A route has one for devices, and up to two
 /// more for jobs about broadcast channels.
 ///
-/// A destination has connections, a queue and a breaker of its own, so that its troubles stop no other. The first job
-/// opens its connections, and they are closed after a rest.
+/// A destination has connections, a queue and a breaker of its own, so that its troubles stop no other destination. The
+/// first job opens its connections. The connections are closed after a rest.
 ///
 /// - A job for devices that cannot be sent waits, and the route stops consuming.
 /// - A job about broadcast channels that its host cannot take goes to a retry tier, because it shares its queue with
@@ -22,12 +22,12 @@ final class Destination {
         /// Makes, reads, lists and ends broadcast channels.
         case management
 
-        /// The host that an operation is asked of.
+        /// The host that carries an operation out.
         init(_ operation: BroadcastChannelOperation) {
             self = operation == .push ? .devices : operation.isManagement ? .management : .broadcast
         }
 
-        /// The key of the configuration that says where it is.
+        /// The key of the configuration that says where the host is.
         var setting: String {
             switch self {
             case .devices: "apns"
@@ -47,9 +47,10 @@ final class Destination {
     private var events: (any APNSPoolDelegate)?
     /// Decides when connections are opened and closed.
     private var machine: OnDemandStateMachine
-    /// Decides whether anything is asked for here.
+    /// Decides how much may be sent here.
     var breaker: RouteBreaker
-    /// How APNs refused the credential here, while the breaker keeps jobs about broadcast channels back.
+    /// How a host for broadcast channels last refused the credential. Nil before a refusal, and again once the
+    /// credential was replaced.
     private(set) var refusal: CredentialRefusal?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
@@ -63,11 +64,11 @@ final class Destination {
     private(set) var waiting = ByClass<JobInFlight>()
     /// Notifications to be sent again at once, ahead of everything else of their class.
     private(set) var resends = ByClass<Notification>()
-    /// Requests whose answer is awaited, by the tag they were submitted with.
+    /// Requests whose answer is awaited, by the tag with which each was submitted.
     private var requests = SlotTable<Notification>()
     /// Decides what the log tells of failed connects.
     private var outage = OutageLog()
-    /// The counts of connections that were closed after a rest.
+    /// How many connections were opened, and how many GOAWAYs came, in the pools that were closed after a rest.
     private(set) var earlier = (opened: 0, goAways: 0)
 
     /// A host without a connection.
@@ -91,26 +92,26 @@ final class Destination {
             patience: isForDevices ? nil : OnDemandStateMachine.patienceOfBroadcastChannels)
     }
 
-    /// Whether jobs about broadcast channels go here, which do not wait for long.
+    /// Whether jobs about broadcast channels go here. Such jobs do not wait for long.
     var isForBroadcastChannels: Bool { kind != .devices }
-    /// Whether pushes could go here, but there was no connection since the start or the last rest: no job wanted one,
-    /// or none could be made.
+    /// Whether pushes could go here, but there was no connection since the start or the last rest: no job wanted a
+    /// connection, or no connection could be made.
     var isUntried: Bool { connector != nil && !breaker.wasConnected }
     /// Whether notifications wait to be sent.
     var hasWaiting: Bool { !(waiting.isEmpty && resends.isEmpty) }
-    /// How many notifications wait to be sent; an upper bound, as of jobs about some indexes only.
+    /// Upper bound of how many notifications wait to be sent. Only jobs about some indexes can make it too high.
     var unsent: Int { waiting.reduce(resends.count) { $0 + $1.unsent } }
     /// How many requests have no answer yet.
     var inFlight: Int { requests.count }
     /// Whether no request is open and nothing waits to be sent.
     var isQuiet: Bool { requests.count == 0 && !hasWaiting }
-    /// Whether nothing is under way. On a host for broadcast channels that refused the credential, jobs that wait for the
-    /// next probe do not count.
+    /// Whether nothing is under way. On a host for broadcast channels that refused the credential, jobs that wait for
+    /// the next probe do not count.
     var isStill: Bool { requests.count == 0 && (!hasWaiting || (isForBroadcastChannels && breaker.intake == .none)) }
     /// Whether there is nothing to do and no connection to look after.
     var isAsleep: Bool { isQuiet && pool == nil }
 
-    /// When time alone gives it something to do.
+    /// When the destination has something to do only because time passed.
     var nextDue: MonotonicTime? {
         let tick = breaker.nextTick
         guard let due = machine.nextDue else { return tick }
@@ -139,10 +140,10 @@ final class Destination {
         waiting.hasAny(jobClass) || resends.hasAny(jobClass)
     }
 
-    /// Whether notifications of `high` jobs wait that go first.
+    /// Whether notifications of `high` jobs wait, and go first.
     var hasHighWaiting: Bool { takesHighFirst && hasWaiting(.high) }
 
-    /// The next notification: of `high` jobs first, there resends first, then the oldest job's next index.
+    /// The next notification. `high` jobs go first. Within a class, resends go first, then the oldest job's next index.
     func next() -> Notification? { (takesHighFirst ? next(of: .high) : nil) ?? next(of: .normal) }
 
     /// The next notification to send.
@@ -170,8 +171,8 @@ final class Destination {
         return nil
     }
 
-    /// Takes out the jobs that another worker may do: those that were not begun, and those whose only notification
-    /// waits to be sent again and has left no trace.
+    /// Takes out the jobs that another worker may do: jobs that were not begun, and jobs whose only notification waits
+    /// to be sent again, with nothing published for it.
     ///
     /// - Parameter isCurrent: Whether a job's delivery can still be given back.
     func takeUnsent(where isCurrent: (JobInFlight) -> Bool) -> [JobInFlight] {
@@ -192,7 +193,7 @@ final class Destination {
 
     /// Takes out the first wanted job of which nothing was handed out.
     ///
-    /// - Parameter isWanted: Whether a job is wanted; asked of one after the other.
+    /// - Parameter isWanted: Whether a job is wanted; asked about one job after the other.
     func takeUnstarted(where isWanted: (JobInFlight) -> Bool) -> JobInFlight? {
         waiting.firstIndex { !$0.isStarted && isWanted($0) }.map { waiting.remove(at: $0) }
     }
@@ -202,7 +203,7 @@ final class Destination {
         waiting.first(of: jobClass).flatMap { $0.isStarted && $0.job.isMulticast ? $0 : nil }
     }
 
-    /// Takes out what is left of multicast jobs that were begun.
+    /// Takes out the unsent notifications of multicast jobs that were begun.
     ///
     /// - Parameter isWanted: Whether a job's notifications are to be taken out.
     func takeBegun(where isWanted: (JobInFlight) -> Bool) -> [Notification] {
@@ -220,7 +221,7 @@ final class Destination {
         return begun
     }
 
-    /// Takes out what is left of jobs of which a part was sent, so that they cannot go back to their queue.
+    /// Takes out the unsent notifications of jobs of which a part was sent. Such jobs cannot go back to their queue.
     func takeTouched() -> [Notification] {
         var touched = takeBegun { _ in true }
         resends.removeAll { resend in
@@ -235,7 +236,7 @@ final class Destination {
     /// delivery.
     func generationEnded() { drop { $0.lent == nil } }
 
-    /// Drops what was not sent of some jobs, until the broker delivers them again.
+    /// Drops the unsent notifications of some jobs, until the broker delivers these jobs again.
     func drop(where isWanted: (JobInFlight) -> Bool) {
         waiting.removeAll(where: isWanted)
         resends.removeAll { resend in
@@ -265,7 +266,7 @@ final class Destination {
             ? SendingRoom(total, keeping: kept(of: pool), isStill: requests.count == 0) : SendingRoom(total)
     }
 
-    /// How many free requests of its connections normal jobs have to leave.
+    /// How many requests normal jobs have to leave free for `high` jobs.
     private func kept(of pool: APNSPool) -> Int {
         SendingRoom.kept(of: pool.concurrency, highInFlight: highInFlight)
     }
@@ -274,16 +275,17 @@ final class Destination {
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - room: The room that it takes a part of.
+    ///   - room: The room for requests, which becomes smaller.
     func sent(_ notification: Notification, in room: inout SendingRoom) {
         let jobClass = jobClass(of: notification.job)
         if takesHighFirst { order.sent(jobClass, normal: mayTakeNormal(room)) }
         room.take(jobClass)
     }
 
-    /// Submits a request, which leaves with the next flush.
+    /// Submits a request. It leaves with the next flush.
     ///
-    /// - Returns: False when no connection can take it now. It then waits as before.
+    /// - Returns: False when no connection can take the request now. The notification then waits again, as the first of
+    ///   its class.
     func submit(_ notification: Notification, at moment: Moment) -> Bool {
         let tag = began(notification)
         let inFlight = notification.job
@@ -312,8 +314,8 @@ final class Destination {
     /// A request is over.
     ///
     /// - Parameters:
-    ///   - tag: What it was submitted with.
-    ///   - isHeard: Whether the host answered it.
+    ///   - tag: The tag with which the request was submitted.
+    ///   - isHeard: Whether the host answered the request.
     /// - Returns: The notification that was sent.
     func answered(_ tag: Int, isHeard: Bool) -> Notification? {
         if isHeard {
@@ -327,10 +329,10 @@ final class Destination {
 
     /// A new version of the credential was read.
     ///
-    /// - Returns: Whether the version is in use. The refusal of the old one is then forgotten.
+    /// - Returns: Whether the version is in use. The refusal of the old version is then forgotten.
     func offer(_ credential: APNSCredential, now: MonotonicTime) -> Bool {
         pool?.offer(credential, now: now)
-        // Without a connection, the next one uses it.
+        // Without connections now, the next connections use the new version.
         guard pool == nil || pool?.credential === credential else { return false }
         credentialReplaced()
         return true
@@ -345,7 +347,7 @@ final class Destination {
     /// APNs refused the credential here.
     ///
     /// - Parameters:
-    ///   - how: What was seen.
+    ///   - how: The answer or the connection error that refused it.
     ///   - moment: The time.
     func credentialRefused(_ how: CredentialRefusal, at moment: Moment) {
         if isForBroadcastChannels { refusal = how }
@@ -355,7 +357,7 @@ final class Destination {
     /// The credential may be used from now on, or may not.
     ///
     /// - Parameters:
-    ///   - isHeld: Whether it may not: it is not valid now, or its files cannot be used.
+    ///   - isHeld: Whether the credential may not be used: it is not valid now, or its files cannot be used.
     ///   - moment: The time.
     func hold(_ isHeld: Bool, at moment: Moment) {
         breaker.isHeld = isHeld
@@ -403,8 +405,8 @@ final class Destination {
 
     /// The connections take more than before, or the last of them is gone.
     func capacityChanged(at moment: Moment) {
-        // The breaker of a host for broadcast channels hears nothing of it: its connections are closed when nobody
-        // needs them.
+        // The breaker of a host for broadcast channels does not hear of lost connections: the connections to such a
+        // host are closed when nobody needs them.
         guard kind == .devices, let isConnected = pool?.isConnected else { return }
         breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
     }
@@ -431,8 +433,8 @@ final class Destination {
         machine.next(isWanted: isWanted, isBusy: requests.count > 0 || !mayRest, now: moment.monotonic)
     }
 
-    /// Whether the connections may be closed after a rest. Those for devices decide how the whole route is judged. They
-    /// stay until a credential is proved, an outage or a refusal is over, and a waiting job is sent.
+    /// Whether the connections may be closed after a rest. The connections for devices decide how the whole route is
+    /// judged. So they stay until a credential is proved, an outage or a refusal is over, and a waiting job is sent.
     private var mayRest: Bool {
         guard kind == .devices, let pool else { return true }
         return pool.isConnected == true && pool.provingVersion == nil && breaker.intake == .full && !hasWaiting
@@ -452,7 +454,7 @@ final class Destination {
     /// Sends what was submitted.
     ///
     /// - Parameters:
-    ///   - hasBacklog: Whether more would have been submitted, had there been room.
+    ///   - hasBacklog: Whether notifications wait that would have been submitted if there had been room.
     ///   - moment: The time.
     func flush(hasBacklog: Bool, at moment: Moment) {
         guard let pool else { return }
@@ -461,7 +463,7 @@ final class Destination {
         pool.flush(now: moment.monotonic, hasBacklog: hasBacklog, keeping: kept)
     }
 
-    /// What keeps requests about broadcast channels from being sent, in one line each.
+    /// The reasons why requests about broadcast channels are not sent, one line for each reason.
     var broadcastChannelTroubles: [String] {
         var troubles: [String] = []
         if let refusal, breaker.state != .working {

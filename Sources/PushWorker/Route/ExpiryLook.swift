@@ -39,7 +39,8 @@ struct ExpiryLook {
         var mayReceive = false
         /// How many deliveries there were so far.
         var delivered = 0
-        /// How many jobs stay here, because no tier brings them back in time.
+        /// How many jobs and resends wait on stopped hosts: jobs not sorted out yet, jobs that no tier brings back in
+        /// time, and a job for the next probe.
         var waiting = 0
         /// How many deliveries are not acknowledged.
         var unacknowledged = 0
@@ -62,14 +63,14 @@ struct ExpiryLook {
     private var mayLook = false
     private var isForbidden = false
 
-    /// Whether the route has looked since it stopped, and still looks after the jobs that it got.
+    /// Whether the route has looked since it stopped, and still sorts out the jobs that it got.
     private(set) var hasBegun = false
     /// Whether jobs are asked for.
     var isLooking: Bool { if case .looking = phase { true } else { false } }
     /// Whether the consumers of a look must be cancelled before there are any others.
     var isEnding: Bool { if case .ending = phase { true } else { false } }
 
-    /// Whether the last look has left no jobs that would add up with those of the next.
+    /// Whether the jobs that the last look left are too few to add up with the jobs of the next look.
     private func isClear(_ situation: Situation) -> Bool {
         !situation.mayReceive && situation.waiting < Self.window && situation.unacknowledged <= situation.waiting
     }
@@ -77,9 +78,9 @@ struct ExpiryLook {
     /// Begins or ends a look when it is time.
     ///
     /// - Parameters:
-    ///   - situation: What it depends on.
+    ///   - situation: What the step depends on.
     ///   - now: The time.
-    ///   - random: Varies the length of the rest, which keeps workers apart.
+    ///   - random: Varies the length of the rest, so that workers do not look at the same time.
     mutating func next(_ situation: Situation, now: MonotonicTime, random: inout some RandomNumberGenerator) {
         mayLook = situation.mayLook && !isForbidden
         switch phase {
@@ -107,8 +108,8 @@ struct ExpiryLook {
     /// A job was reported as expired. There may be more of them.
     mutating func found() { hasFound = true }
 
-    /// A job came back so often that it is taken up alone. Each look would give it back and soon make it poison, so
-    /// there is no look until the route works again.
+    /// A job came back so often that it is taken up alone. Each look would give the job back and soon make it poison.
+    /// So there is no look until the route works again.
     mutating func forbid() {
         isForbidden = true
         hasBegun = false
@@ -124,7 +125,8 @@ struct ExpiryLook {
 
     /// When `next` has something to do only because time passed; nil for never.
     ///
-    /// - Parameter now: The time. A route whose rest is over waits for something else and is looked at now and then.
+    /// - Parameter now: The time. A route whose rest is over waits for something else. It is looked at again after
+    ///   `Route.patrolInterval`.
     func nextDue(after now: MonotonicTime) -> MonotonicTime? {
         switch phase {
         case .resting: mayLook ? max(hasFound ? now : restEnd, now + Route.patrolInterval) : nil

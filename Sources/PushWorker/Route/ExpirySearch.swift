@@ -2,8 +2,8 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-/// The search of a stopped route for jobs that expire in its queues. It reports them. Other jobs that it finds go into
-/// tiers. `ExpiryLook` decides when the route looks.
+/// The search of a stopped route for jobs that expire in its queues. The search reports expired jobs. Other jobs that
+/// it finds go into tiers. `ExpiryLook` decides when the route looks.
 ///
 /// Confined to its lane. Time comes in.
 final class ExpirySearch {
@@ -21,7 +21,7 @@ final class ExpirySearch {
     ///
     /// - Parameters:
     ///   - policy: Says in which tiers jobs wait.
-    ///   - hosts: Where the jobs are that were found.
+    ///   - hosts: Have the jobs that were found.
     ///   - deliveries: The route's deliveries.
     ///   - outbox: Says whether results can leave.
     ///   - settlement: Settles what was found.
@@ -81,10 +81,11 @@ final class ExpirySearch {
         return !deliveries.intake.hasSuspects && !deliveries.suspects.makesRoom && !policy.tiers.isEmpty
     }
 
-    /// Reports the jobs that have expired. Once no more jobs can arrive, the others go into tiers, so that the next
-    /// look finds the jobs behind them. The first one stays if a probe needs it.
+    /// Reports the jobs that have expired. Once no more jobs can arrive, the other jobs go into tiers, so that the next
+    /// look finds the jobs behind them. The first of the other jobs stays if a probe needs it. Jobs that no tier brings
+    /// back in time stay, too.
     ///
-    /// - Returns: Whether there may be more of them than were sorted out.
+    /// - Returns: Whether there may be more jobs than were sorted out.
     private func sortOut(mayReceive: Bool, at moment: Moment) -> Bool {
         var hasMore = false
         for host in hosts.all where host.breaker.intake == .none && host.refusal == nil {
@@ -104,7 +105,7 @@ final class ExpirySearch {
         return hasMore
     }
 
-    /// The next job that need not stay, and the tier in which it waits; no tier for an expired job.
+    /// The next job that need not stay, and the tier in which the job is to wait; no tier for an expired job.
     private func takeOne(
         from host: Destination, mayReceive: Bool, at moment: Moment
     ) -> (JobInFlight, tier: Int?)? {
@@ -115,7 +116,7 @@ final class ExpirySearch {
                 look.found()
                 return true
             }
-            // Copies made during a look would let in more than a window.
+            // A copy makes room for another delivery. Copies made during a look would let in more jobs than a window.
             guard !look.isLooking, !mayReceive else { return false }
             guard !keepsProbe else {
                 keepsProbe = false
@@ -128,7 +129,7 @@ final class ExpirySearch {
     }
 
     /// The tier in which a job waits for about as long again as the route has been stopped. So a short outage does not
-    /// delay a job for long, and a long one makes few copies.
+    /// delay a job for long, and a long outage makes few copies. Nil if no tier brings the job back in time.
     private func restingTier(of job: JobInFlight, at moment: Moment) -> Int? {
         let stopped = hosts.devices.breaker.stoppedSince.map { moment.monotonic - $0 } ?? .zero
         return policy.postponingTier(atMost: stopped, job: AttemptFacts(job.job), now: moment.wall)

@@ -2,14 +2,14 @@ import EventLoop
 
 /// The keys by which the jobs of a lane's present channel generation are recognised.
 struct HeldKeys {
-    /// The keys of all jobs that are worked on, or were settled lately.
+    /// The keys of all jobs that are worked on, that were settled lately, or to which a delivery of the lane is lent.
     private(set) var all: Set<RedeliveryKey> = []
     /// The keys of jobs that may be the first of two copies.
     private(set) var firsts: Set<RedeliveryKey> = []
     /// The keys of copies about which the lane itself has asked the others.
     private(set) var askedCopies: Set<RedeliveryKey> = []
 
-    /// The keys of the jobs that the present generation works on, or has settled lately.
+    /// Gathers the keys of the jobs that the present generation works on, has settled lately, or lends deliveries to.
     ///
     /// - Parameters:
     ///   - ledger: The jobs that are not settled.
@@ -27,7 +27,8 @@ struct HeldKeys {
             if asked.isCopy(job) {
                 askedCopies.insert(key)
             } else if !job.comesBackUnchanged {
-                // A copy may be all that is left of a job that comes back unchanged.
+                // A job that comes back unchanged has published a copy with the same key. That copy may be all that is
+                // left of the job, so it must not pass for a second copy.
                 firsts.insert(key)
             }
         }

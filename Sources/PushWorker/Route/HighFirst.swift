@@ -2,16 +2,16 @@ import PushModel
 
 /// Decides which class of jobs the next request belongs to, where a route takes `high` jobs first.
 ///
-/// A `high` notification goes before all normal ones. Normal ones have one request in four while both wait: a job that
-/// waits here for 30 minutes outlasts the broker's patience with a consumer, and the broker would then deliver the
-/// `high` jobs again too. Pure.
+/// A `high` notification goes before all normal ones. But normal ones get one request in four while both wait: a job
+/// that waits here for 30 minutes exceeds the broker's limit for a consumer (`consumer_timeout`). The broker would then
+/// deliver the `high` jobs again, too. Pure.
 struct HighFirst {
     /// How many `high` notifications may go past a normal one that could have gone. Then the normal one goes.
     static let inARow = 3
-    /// The part of the route that normal jobs have in any case.
+    /// The share of the route's requests that normal jobs get in any case.
     static let normalShare = 1 / Double(inARow + 1)
 
-    /// How many `high` ones went past normal ones since the last of those went.
+    /// How many `high` notifications in a row went past a waiting normal one.
     private var passed = 0
 
     /// The class of the next request; nil where nothing may go.

@@ -1,4 +1,4 @@
-/// A job that one of a route's lanes works on. The others may pass it on, and see whether it is the same as another.
+/// A job that one of a route's lanes works on. The other lanes may pass it on, and compare it with another job.
 // Only the job's own lane looks into the job; all other lanes compare and release the reference.
 struct JobOnLane: Equatable, @unchecked Sendable {
     /// The number of the job's lane.

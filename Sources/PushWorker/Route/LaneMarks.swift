@@ -1,5 +1,5 @@
 /// What a lane notes about one of its routes, so that the route stands in each of the lane's lists at most once. The
-/// lane's own: the route neither reads nor writes it.
+/// notes are the lane's own: the route neither reads nor writes them.
 struct LaneMarks {
     /// Whether the lane will look at the route at the end of this turn.
     var isMarked = false

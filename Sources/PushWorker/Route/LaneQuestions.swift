@@ -4,20 +4,21 @@ import PushModel
 /// What the lanes of a route ask each other about deliveries that may have been made before.
 ///
 /// - A lane with such a delivery asks all others, and waits until they have answered.
-/// - A lane that is asked answers at once, unless it has a job that looks like the delivery's. Either the delivery is
-///   of another message, or the lane's channel is gone and the lane does not know it yet. So the lane answers once its
-///   channel has proved alive, or is gone and its jobs are in the memory.
+/// - A lane that is asked answers at once, unless it has a job that looks like the delivery's. Then either the delivery
+///   is of another message, or the lane's channel is gone and the lane does not know this yet. So the lane answers once
+///   its channel has proved alive, or is gone and its jobs are in the memory.
+/// - A question about a copy is always answered at once.
 ///
 /// Time comes in.
 struct LaneQuestions {
     private let peers: RoutePeers
     /// Deliveries of this lane about which others were asked.
     private var asked = AskedDeliveries()
-    /// Questions of others that came after the channel was last asked for a sign of life, or before it could be asked.
+    /// Questions of other lanes that came since the channel was last asked for a sign of life.
     private var waiting: [DeliveryOnLane] = []
-    /// Questions of others that came before the channel was tested. The channel's answer settles them.
+    /// Questions of other lanes that came before the channel was asked for a sign of life. The sign settles them.
     private var proving: [DeliveryOnLane] = []
-    /// The jobs that the lane has; nil until a turn needs them.
+    /// The keys of the jobs that the lane has; nil until a turn needs them.
     private var keys: HeldKeys?
 
     /// A lane that neither asked nor was asked.
@@ -37,7 +38,7 @@ struct LaneQuestions {
     ///
     /// - Parameters:
     ///   - job: The job that the delivery became; it waits for the answers.
-    ///   - isCopy: Whether the job is a copy that the broker may have twice; it is not a redelivery then.
+    ///   - isCopy: Whether the job is a copy that the broker may have twice. Such a copy is not a redelivery.
     ///   - now: The time.
     /// - Returns: Whether anybody was asked.
     mutating func ask(about job: JobInFlight, isCopy: Bool, now: MonotonicTime) -> Bool {
@@ -53,12 +54,12 @@ struct LaneQuestions {
     /// - Parameters:
     ///   - tag: The delivery's tag on the present channel.
     ///   - isKnown: Whether that lane has the first of two copies.
-    /// - Returns: The delivery, once all have answered, or one has the first copy.
+    /// - Returns: The delivery, once all lanes have answered, or one lane has the first copy.
     mutating func answered(_ tag: UInt64, isKnown: Bool) -> AskedDeliveries.Asked? {
         asked.answered(tag, isKnown: isKnown)
     }
 
-    /// Takes out the deliveries about which a lane has not answered for too long.
+    /// Takes out the deliveries for which an answer is overdue.
     mutating func overdue(now: MonotonicTime) -> [AskedDeliveries.Asked] { asked.overdue(now: now) }
 
     /// Takes out all deliveries that wait for answers, because their channel is gone.
@@ -72,7 +73,7 @@ struct LaneQuestions {
     ///
     /// - Parameters:
     ///   - delivery: The delivery.
-    ///   - isCopy: Whether it is a copy that the broker may have twice; it is not a redelivery then.
+    ///   - isCopy: Whether it is a copy that the broker may have twice. Such a copy is not a redelivery.
     ///   - ledger: The jobs of this lane.
     ///   - intake: What else this lane knows of deliveries.
     ///   - moment: The time.
@@ -82,7 +83,7 @@ struct LaneQuestions {
     ) -> Bool {
         if isCopy {
             let keys = keys(ledger, intake, at: moment)
-            // Where lanes ask each other about one copy each, the first lane goes on.
+            // If lanes ask each other, each about its own copy, only the lane with the lowest number goes on.
             let isFirst = peers.lane < delivery.lane && keys.askedCopies.contains(delivery.key)
             peers.tell(delivery.lane, .answered(delivery, isKnown: isFirst || keys.firsts.contains(delivery.key)))
             return false
@@ -95,7 +96,7 @@ struct LaneQuestions {
         return true
     }
 
-    /// The jobs of the present generation; made once for all questions of a turn.
+    /// The keys of the present generation's jobs; made once for all questions of a turn.
     private mutating func keys(_ ledger: DeliveryLedger, _ intake: DeliveryIntake, at moment: Moment) -> HeldKeys {
         if let keys { return keys }
         let made = HeldKeys(ledger, intake, asked: asked, at: moment)
@@ -114,13 +115,14 @@ struct LaneQuestions {
         keys = nil
     }
 
-    /// The channel has proved alive: no other lane has its deliveries.
+    /// The channel has proved alive, so no other lane has its deliveries. The questions that this settles get the
+    /// answer no.
     mutating func channelProved() {
         deny(proving)
         proving = []
     }
 
-    /// The channel is gone, and its jobs are in the memory.
+    /// The channel is gone, and its jobs are in the memory. All questions get the answer no.
     mutating func channelGone() {
         keys = nil
         deny(proving)

@@ -1,5 +1,6 @@
-/// What the lanes of a route tell each other of suspects. One lane at a time takes a suspect up, while all others stand
-/// still. Suspects are deliveries that may have ended a process before.
+/// What the lanes of a route tell each other about suspects: deliveries that may have ended a process before.
+///
+/// One lane at a time takes a suspect up, while all other lanes stand still.
 struct LaneSuspects {
     private let turns: SuspectTurns
     private let peers: RoutePeers
@@ -16,18 +17,18 @@ struct LaneSuspects {
         self.peers = peers
     }
 
-    /// Whether this lane may take a suspect up, as far as the others are concerned.
+    /// Whether the other lanes let this lane take a suspect up.
     var mayTake: Bool { turns.mayTake(peers.lane, of: peers.lanes) }
 
     /// Whether this lane has to stand still, because another lane takes up suspects.
     var makesRoom: Bool { turns.lane.map { $0 != peers.lane } ?? false }
 
-    /// Tells the other lanes what they must know. There are others.
+    /// Tells the other lanes what they must know. Called only where there are other lanes.
     ///
     /// - Parameters:
-    ///   - hasSuspects: Whether suspects are held here, or one is being worked on. A lane that cannot take its suspects
-    ///     up now keeps no other lane waiting.
-    ///   - isStill: Whether nothing is under way here but suspects that are held, and nothing more can arrive.
+    ///   - hasSuspects: Whether suspects are held here, or one is being worked on. False while this lane cannot take
+    ///     its suspects up, so that no other lane waits for it.
+    ///   - isStill: Whether nothing is under way here except suspects that are held, and nothing more can arrive.
     mutating func share(hasSuspects: Bool, isStill: Bool) {
         let lane = peers.lane
         var isNews = hasSuspects != saidSuspects

@@ -13,7 +13,8 @@ import WorkerSettings
 ///
 /// Pure.
 struct MemoryBudget {
-    /// The powers of two that a queue may ask for: 4 KiB to 512 GiB. Lending less than 4 KiB is not worth its trouble.
+    /// The exponents of the powers of two that a queue may ask for: 4 KiB to 512 GiB. Lending less than 4 KiB is not
+    /// worth the trouble.
     static let exponents = 12...39
 
     /// The whole budget, in bytes.
@@ -24,7 +25,7 @@ struct MemoryBudget {
     var part: Int { bytes / 2 / queues }
     /// What is lent now, in bytes; never more than half of the budget.
     private(set) var lent = 0
-    /// How many queues ask for which power of two.
+    /// How many queues ask for each power of two, by its exponent.
     private var asking = [Int](repeating: 0, count: Self.exponents.upperBound + 1)
 
     /// Divides the first half evenly.
@@ -43,8 +44,8 @@ struct MemoryBudget {
     /// What there is to lend, in bytes.
     private var common: Int { bytes / 2 }
 
-    /// Why the queues may hold more than the budget, for people; nil where they may not. Each queue takes one job of
-    /// any size, because a route would stand still otherwise.
+    /// A text for people that says why the queues may hold more than the budget; nil if the queues cannot. Each queue
+    /// takes one job of any size, because a route would stand still otherwise.
     var problem: String? {
         let least = queues * JobDecoder.maximumBodyLength
         guard least > bytes else { return nil }
@@ -54,7 +55,7 @@ struct MemoryBudget {
             + "that large"
     }
 
-    /// The most that a queue may have lent, in bytes: a power of two, or 0 where too many ask.
+    /// The most that a queue may be lent, in bytes: a power of two, or 0 if too many queues ask.
     var level: Int {
         var (level, below, above) = (0, 0, asking.reduce(0, +))
         for exponent in Self.exponents {
@@ -73,21 +74,21 @@ struct MemoryBudget {
     /// Some queues ask for another power of two than before.
     ///
     /// - Parameters:
-    ///   - exponent: What each asks for; nil for nothing.
-    ///   - former: What each asked for before.
-    ///   - queues: How many they are.
+    ///   - exponent: The exponent of what each queue asks for; nil for nothing.
+    ///   - former: The exponent of what each queue asked for before; nil for nothing.
+    ///   - queues: How many queues these are.
     mutating func ask(for exponent: Int?, insteadOf former: Int?, queues: Int) {
         if let former { asking[former] -= queues }
         if let exponent { asking[exponent] += queues }
     }
 
-    /// Lends more to some queues, as far as there is some free, or takes back what they do not need.
+    /// Lends more to some queues, as far as memory is free, or takes back what they do not need.
     ///
     /// - Parameters:
-    ///   - bytes: What each is to have lent from now on.
-    ///   - former: What each has lent.
-    ///   - queues: How many they are.
-    /// - Returns: What each has lent now, in bytes.
+    ///   - bytes: How much each queue is to be lent from now on, in bytes.
+    ///   - former: How much each queue is lent so far, in bytes.
+    ///   - queues: How many queues these are.
+    /// - Returns: How much each queue is lent now, in bytes.
     mutating func lend(_ bytes: Int, insteadOf former: Int, queues: Int) -> Int {
         let possible = former + free / queues
         let given = bytes <= possible ? bytes : max(former, Self.powerOfTwo(within: possible))
@@ -101,7 +102,8 @@ struct MemoryBudget {
         return 1 << min(exponents.upperBound, Int.bitWidth - 1 - bytes.leadingZeroBitCount)
     }
 
-    /// The exponent of the smallest power of two that a number is within; nil for a number below 1.
+    /// The exponent of the smallest power of two that may be lent and is not smaller than a number. For a number above
+    /// all of them, the exponent of the largest. Nil for a number below 1.
     static func exponent(covering bytes: Int) -> Int? {
         guard bytes > 0 else { return nil }
         return min(exponents.upperBound, max(exponents.lowerBound, Int.bitWidth - (bytes - 1).leadingZeroBitCount))

@@ -1,24 +1,25 @@
 import EventLoop
 
-/// The share of the worker's memory for jobs that one route on one lane uses; each of its queues has the same.
+/// The share of the worker's memory for jobs that one route on one lane uses. Each queue of the route has the same
+/// share.
 ///
-/// A route that fills its prefetch asks for as much as its connections could take. A route that has not filled its
-/// prefetch for a while asks for nothing. It gives back the memory it was lent as soon as it holds no more than its
-/// part. Time comes in.
+/// A route that uses its prefetch asks for as much as its connections could take. A route that has not used its
+/// prefetch for a while asks for nothing. Such a route gives back the memory that it was lent as soon as it holds no
+/// more than its part. Time comes in.
 struct MemoryClaim {
     /// The facts about a route that decide what it asks for.
     struct Use {
         /// How much its connections could take from each queue, in bytes; 0 while the route wants no more than its
         /// part.
         var demand = 0
-        /// Whether its prefetch is used.
+        /// Whether the route uses its prefetch: at least half of it (`RoutePrefetch`).
         var isFull = false
         /// How much each queue has delivered, or may deliver before a smaller prefetch counts, in bytes.
         var held = 0
     }
 
-    /// For how long a route is taken to need the memory that it used. The route gives it back after twice that time at
-    /// most.
+    /// How long a route counts as needing the memory that it used. The route stops asking for the memory at most twice
+    /// this time after its last use.
     static let patience = Duration.seconds(30)
     /// How often a route looks whether it holds little enough to give something back.
     static let cedingInterval = Duration.seconds(1)
@@ -27,7 +28,7 @@ struct MemoryClaim {
     private let queues: Int
     /// The power of two that each queue asks for; nil for nothing.
     private var asked: Int?
-    /// What each queue has lent, in bytes.
+    /// How much each queue is lent, in bytes.
     private(set) var lent = 0
     /// When the route next looks whether its prefetch was used meanwhile; nil while it asks for nothing.
     private var reviewAt: MonotonicTime?
@@ -82,7 +83,7 @@ struct MemoryClaim {
     }
 
     private mutating func ask(for exponent: Int?) {
-        // The average size of messages moves a little all the time. A demand for half as much is not worth a change.
+        // The average size of messages changes a little all the time. A demand for half as much is not worth a change.
         if let asked, let exponent, exponent == asked - 1 { return }
         guard exponent != asked else { return }
         budget.ask(for: exponent, insteadOf: asked, queues: queues)

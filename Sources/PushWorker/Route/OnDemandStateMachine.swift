@@ -1,44 +1,44 @@
 import EventLoop
 
-/// Decides when a route's connections to a host are opened and closed, and when the jobs that wait for them give up.
+/// Decides when a route's connections to a host are opened and closed, and when jobs no longer wait for connections.
 /// Pure: time comes in.
 ///
 /// A worker may have hundreds of routes, and APNs wants connects to be rare. So the first job opens the connections,
-/// and a route without jobs has none. They are closed after a rest, and the next job opens them again. While a host
-/// cannot be reached:
+/// and a route without jobs has no connections. The connections are closed after a rest, and the next job opens them
+/// again. While a host cannot be reached:
 /// - A job for devices waits as long as it takes. The pool keeps the connections up until their rest is over.
-/// - A job about broadcast channels does not wait. It goes to a retry tier at once, and the host is left alone for a
-///   while.
+/// - A job about broadcast channels does not wait. The job goes to a retry tier at once, and no connection to the host
+///   is opened for a while.
 struct OnDemandStateMachine {
     /// How long connections for broadcast channels rest before they are closed.
     static let idleTimeOfBroadcastChannels = Duration.seconds(600)
     /// How long jobs about broadcast channels wait for a connection on which nothing moves.
     static let patienceOfBroadcastChannels = Duration.seconds(60)
-    /// How long an unreachable host is left alone.
+    /// How long no connection to an unreachable host is opened.
     static let holdOff = Duration.seconds(15)
 
     /// What is to be done.
     enum Action: Equatable {
         /// Open the connection.
         case open
-        /// Close it: nobody has needed it for a while.
+        /// Close the connection: nobody has needed it for a while.
         case close
-        /// Tell the jobs that wait that the host cannot be reached, and close what is left of the connection.
+        /// Tell the waiting jobs that the host cannot be reached, and close what is left of the connection.
         case giveUp
     }
 
-    /// What stands between a host and its jobs.
+    /// The facts that decide whether jobs can be sent to a host.
     struct Situation {
         /// Whether jobs wait to be sent.
         var hasWaiting = false
         /// How much the breaker lets through.
         var intake = RouteBreaker.Intake.full
-        /// Whether results cannot be published, so that nothing may be sent.
+        /// Whether nothing may be sent, because results cannot be published or operators have halted the route.
         var isCongested = false
         /// Whether the route's rate allows a request.
         var isWithinRate = true
 
-        /// True if a connection is all that is missing. Jobs give up on a host only then.
+        /// Whether only a connection is missing. Jobs stop waiting for a host only then.
         var wantsConnection: Bool { hasWaiting && intake != .none && !isCongested && isWithinRate }
     }
 
@@ -50,7 +50,7 @@ struct OnDemandStateMachine {
     private(set) var isOpen = false
     private var notBefore = MonotonicTime(nanoseconds: 0)
     private var stalledSince: MonotonicTime?
-    /// When the rest is over; the end of time while the connection does not rest.
+    /// When the rest is over; `distantFuture` while the connection does not rest.
     private var restEnd = MonotonicTime.distantFuture
 
     /// A host without a connection.
@@ -69,11 +69,11 @@ struct OnDemandStateMachine {
         return restEnd == .distantFuture ? nil : restEnd
     }
 
-    /// Whether `next` has nothing to decide and nothing to note. Saves time, because a busy route asks in each of its
-    /// turns.
+    /// Whether `next` has nothing to decide and nothing to note. This saves time, because a busy route asks in each of
+    /// its turns.
     ///
     /// - Parameters:
-    ///   - isInUse: Whether requests are open, or wait.
+    ///   - isInUse: Whether requests are open, or notifications wait.
     ///   - now: The time.
     func isSettled(isInUse: Bool, now: MonotonicTime) -> Bool {
         guard isOpen, patience == nil else { return false }
@@ -84,7 +84,7 @@ struct OnDemandStateMachine {
     ///
     /// - Parameters:
     ///   - isWanted: Whether jobs wait that may be sent.
-    ///   - isBusy: Whether the connection may not rest: requests are open, or something is being learned on it.
+    ///   - isBusy: Whether the connection may not rest, because requests are open or the route still needs it.
     ///   - now: The time.
     mutating func next(isWanted: Bool, isBusy: Bool, now: MonotonicTime) -> Action? {
         guard isOpen else {
@@ -114,7 +114,7 @@ struct OnDemandStateMachine {
         return .close
     }
 
-    /// The host answered a request, so jobs may wait on.
+    /// The host answered a request: the time for which jobs wait begins anew.
     mutating func answered() { stalledSince = nil }
 
     /// No connection could be made, and there is no other.
@@ -123,7 +123,7 @@ struct OnDemandStateMachine {
         notBefore = now + Self.holdOff
     }
 
-    /// The connections were closed, because there will be no jobs.
+    /// The connections were closed, because nobody needed them or other workers serve the route.
     mutating func rest() { close() }
 
     private mutating func close() {

@@ -16,11 +16,11 @@ final class Outbox {
     private let tally: RouteTally
     /// The position of the route on the lane.
     private let route: Int
-    /// Results of this turn that go out several in a message.
+    /// Results of this turn that share messages.
     private var batches: ResultBatches
     /// Jobs that are refused, whose results wait for room.
     private(set) var refused = RefusedJobs()
-    /// How many publications have not met their fate.
+    /// How many publications have no known fate yet.
     private(set) var underWay = 0
     /// Whether the broker has not taken results of the route for so long that another worker should have the jobs that
     /// were not sent.
@@ -44,13 +44,13 @@ final class Outbox {
 
     // MARK: Whether anything can leave
 
-    /// Time passed: results may have been held up for long enough.
+    /// Time passed: results may have been held up for so long that another worker should have the unsent jobs.
     func passTime(now: MonotonicTime) { isHeldUp = publisher.heldUpAt(route).map { now >= $0 } ?? false }
 
     /// Whether no push may start, because results of the route, or of all routes, cannot leave.
     var isCongested: Bool { publisher.isCongested(for: route) }
 
-    /// Whether a route that waited for results to go out can go on, now that pushes may.
+    /// Whether a route that waited for results to go out can go on: pushes may start, and refused jobs may be reported.
     var mayGoOn: Bool { !isCongested && (refused.isEmpty || refused.mayReport(publisher, of: route)) }
 
     /// Whether results wait for the end of the turn.
@@ -78,12 +78,12 @@ final class Outbox {
 
     // MARK: Publishing
 
-    /// Publishes the result of a notification. Where a reply is wanted, that goes first, because the result says when
-    /// the reply was lost.
+    /// Publishes the result of a notification. If a reply is wanted and allowed, only the reply is published now. The
+    /// result follows when the fate of the reply is known, because the result says if the reply was lost.
     ///
     /// - Parameters:
     ///   - notification: The notification.
-    ///   - content: What became of it.
+    ///   - content: What became of the notification.
     ///   - note: The number of the note in the journal that the message waits for; nil for none.
     func publish(_ notification: Notification, _ content: ResultContent, note: UInt64?) {
         var content = content
@@ -121,11 +121,11 @@ final class Outbox {
     ///
     /// - Parameters:
     ///   - content: The contents.
-    ///   - job: The job it belongs to.
-    ///   - note: The number of the note in the journal that it waits for; nil for none.
+    ///   - job: The job that the publication belongs to.
+    ///   - note: The number of the note in the journal that the publication waits for; nil for none.
     func publish(_ content: Publication.Content, for job: JobInFlight, note: UInt64? = nil) {
         if case .retry(_, let attempt, let indexes, _) = content, attempt == job.job.attempt {
-            // A copy about fewer notifications than the delivery cannot be taken for it.
+            // A copy about fewer notifications than the delivery has cannot pass for the delivery.
             let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
             if isWhole { job.comesBackUnchanged = true }
         }
@@ -151,13 +151,14 @@ final class Outbox {
 
     // MARK: Fates
 
-    /// The broker took a publication, or lost a reply: what follows from that is published.
+    /// The broker took a publication, lost a reply, or has frames that are too small for a copy. Publishes what
+    /// follows.
     ///
     /// The jobs that the publication belongs to still owe it, until `confirmed(_:_:)`.
     ///
     /// - Parameters:
     ///   - publication: The publication.
-    ///   - fate: What became of it.
+    ///   - fate: What became of the publication.
     ///   - moment: The time.
     func ended(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
         underWay -= 1
@@ -203,7 +204,7 @@ final class Outbox {
             mayWriteToQueues: publisher.mayWriteToQueues)
     }
 
-    /// Publishes a result whose reply has met its fate.
+    /// Publishes a result once the fate of its reply is known.
     private func replied(_ index: Int, _ content: ResultContent, for job: JobInFlight, loss: String?) {
         var content = content
         if let loss {
@@ -213,11 +214,12 @@ final class Outbox {
         publish(index, content, isReply: false, for: job)
     }
 
-    /// Reports what cannot be tried again, because the broker's frames are too small for a copy of the job.
+    /// Reports notifications that cannot be tried again, because the broker's frames are too small for a copy of the
+    /// job.
     ///
     /// - Parameters:
     ///   - job: The job.
-    ///   - indexes: What the copy was about; nil for all of the job.
+    ///   - indexes: The notifications that the copy was about; nil for all notifications of the job.
     ///   - moment: The time.
     private func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, at moment: Moment) {
         let final = FinalReport(
