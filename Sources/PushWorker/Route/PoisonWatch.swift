@@ -1,20 +1,19 @@
 import EventLoop
 
-/// Decides how careful a route is with deliveries that the broker has made before, because one of them may be what
-/// ended the process.
+/// Decides how careful a route is with redeliveries, because one of them may have ended an earlier process.
 ///
 /// A quorum queue counts how often a message came back (`x-delivery-count`).
 ///
 /// - A message that came back three times is taken up alone: nothing else of the route is in flight, and the prefetch
 ///   is one. The next crash then costs no neighbour.
-/// - A message that came back twenty times is refused unread, as often as RabbitMQ itself gives a message up by default.
-///   Fewer are too few: while workers die one after the other for another reason, what stands first in a queue comes
-///   back with each death.
-/// - Returns that this process brought about and outlived do not count: the caller takes them off.
+/// - A message that came back twenty times is refused unread. Twenty is also the default delivery limit of RabbitMQ 4.
+///   A smaller limit would refuse harmless messages: workers may die one after the other for another reason, and the
+///   first messages of a queue come back with each death.
+/// - Returns that this process caused and outlived do not count: the caller subtracts them.
 ///
 /// Returned messages stand at the front of their queue. A route therefore begins every channel with a prefetch of one
-/// and looks at the first deliveries. A crashed worker needs no memory of its own, and a whole window of neighbours is
-/// not delivered again with the culprit. Pure: time and randomness come in.
+/// and looks at the first deliveries. So a worker that crashed needs no memory of its own, and a whole window of
+/// neighbours is not delivered again with the culprit. Pure: time and randomness come in.
 struct PoisonWatch<Held> {
     /// What to do with a delivery.
     enum Treatment: Equatable {
@@ -30,34 +29,35 @@ struct PoisonWatch<Held> {
     enum Knowledge {
         /// Nothing.
         case none
-        /// An earlier process had an answer for at least some of it, and may have died of the rest.
+        /// An earlier process noted that APNs accepted at least a part of it. That process may have died of the rest.
         case journalled
-        /// This process may have worked on it, and did not die of it.
+        /// This process may have worked on it, and did not die.
         case remembered
     }
 
-    /// From how many returns on a delivery is taken up alone.
+    /// The fewest returns for which a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
-    /// From how many returns on it is refused where its route lives on one lane.
+    /// The fewest returns for which a delivery is refused, if its route lives on one lane.
     static var limit: Int64 { 20 }
-    /// The most returns before a delivery is refused. The number is below the queue's delivery limit of 50, where the
-    /// broker gives the message up without a result.
+    /// The largest `limit` of any route. It is below the queue's delivery limit of 50, at which the broker gives up the
+    /// message without a result.
     static var mostLimit: Int64 { 40 }
-    /// How many more returns a delivery may have that the journal knows. It is read once more, so that what was pushed
-    /// is reported as pushed.
+    /// How many more returns than `limit` a delivery may have if the journal knows it. The delivery is then read once
+    /// more, so that notifications that were pushed are reported as pushed.
     static var journalledReturns: Int64 { 5 }
-    /// For how long a new consumer looks for suspects before it takes an empty queue for harmless.
+    /// How long a new consumer looks for suspects. If nothing arrives in this time, the queue counts as harmless.
     static var lookTime: Duration { .seconds(2) }
-    /// The longest that a suspect waits; doubled with each further return, up to seven times.
+    /// The longest wait of a suspect that came back `suspicion` times. Each further return doubles this time, up to
+    /// seven times.
     ///
     /// Several queues and routes may each hold a suspect, and a crash counts against all of them. A suspect that came
     /// back more often waits longer, so that suspects that are only neighbours get through before the culprit is
     /// touched.
     static var longestWait: Duration { .milliseconds(20) }
-    /// How often the longest wait is doubled at most.
+    /// The most times that the longest wait is doubled.
     static var mostDoublings: Int64 { 7 }
 
-    /// From how many returns on a delivery is refused.
+    /// The fewest returns for which a delivery is refused.
     let limit: Int64
 
     private struct Suspect {
@@ -68,15 +68,16 @@ struct PoisonWatch<Held> {
 
     private var suspects: [Suspect] = []
     private var isRunning = false
-    /// Until when the first deliveries are looked at; the end of time before the consumer started.
+    /// Until when the first deliveries are looked at. The far end of the clock before the consumer started; nil once
+    /// the look is over.
     private var lookUntil: MonotonicTime? = .distantFuture
 
-    /// Starts with a look at what comes first.
+    /// Starts with a look at the first deliveries.
     ///
-    /// A process that dies takes the channels of all its lanes along, one after the other. A message that came back
-    /// from the first channel goes to the next channel that has room, and comes back from there, too. So a crash may
-    /// count once for each lane, until its culprit is a suspect. That is the third time at the latest. From then on all
-    /// other lanes stand still.
+    /// When a process dies, the channels of its lanes close one after the other. A message that came back from the
+    /// first channel goes to the next channel that has room, and comes back from there, too. So one crash may count
+    /// once for each lane. The third return at the latest makes the culprit a suspect. From then on all other lanes
+    /// stand still.
     ///
     /// - Parameter lanes: On how many lanes the route lives.
     init(lanes: Int = 1) { limit = min(Self.mostLimit, Self.limit + Self.suspicion * Int64(lanes - 1)) }
@@ -87,18 +88,19 @@ struct PoisonWatch<Held> {
     var hasSuspects: Bool { isRunning || !suspects.isEmpty }
     /// Whether the route is to be consumed with a prefetch of one.
     var isNarrow: Bool { lookUntil != nil || hasSuspects }
-    /// When time alone changes something. The moment may be past where other things must happen first.
+    /// When time alone changes something; nil for never. The time may be in the past if something else must happen
+    /// first.
     var due: MonotonicTime? {
         if !isRunning, let due = next.map({ suspects[$0].due }) { return due }
         return lookUntil == .distantFuture || hasSuspects ? nil : lookUntil
     }
 
-    /// The consumer started: what stands first in the queue is on its way.
+    /// The consumer started. The first messages of the queue are on their way.
     mutating func consumeStarted(now: MonotonicTime) {
         if lookUntil == .distantFuture { lookUntil = now + Self.lookTime }
     }
 
-    /// Time passed: a queue that had nothing to deliver is harmless.
+    /// Time passed. A queue that had nothing to deliver is harmless.
     mutating func tick(now: MonotonicTime) {
         if let lookUntil, now >= lookUntil { self.lookUntil = nil }
     }
@@ -106,8 +108,8 @@ struct PoisonWatch<Held> {
     /// A delivery arrived that came back this often.
     ///
     /// - Parameters:
-    ///   - count: How often, without what this process brought about and outlived.
-    ///   - knowledge: What is known of it; it matters only where it would be refused.
+    ///   - count: How often it came back, without the returns that this process caused and outlived.
+    ///   - knowledge: What is known of its message. This matters only for a delivery with `limit` returns or more.
     mutating func delivered(count: Int64, knowledge: Knowledge = .none) -> Treatment {
         if count >= limit {
             // A refusal of a message that was pushed would contradict its result, under the same id.
@@ -133,7 +135,8 @@ struct PoisonWatch<Held> {
     /// The suspect to take up now: the one that came back least often.
     ///
     /// - Parameters:
-    ///   - isAlone: Whether nothing but held suspects is unacknowledged, so that the last one taken up is through.
+    ///   - isAlone: Whether nothing but held suspects is under way, so that the suspect taken up last is done. Jobs
+    ///     that have only waited for confirms for long (`DeliveryIntake.survival`) do not count.
     ///   - now: The time.
     mutating func takeNext(isAlone: Bool, now: MonotonicTime) -> Held? {
         guard isAlone else { return nil }

@@ -1,13 +1,13 @@
 import EventLoop
 import PushModel
 
-/// What is looked at before a notification is sent: whether it must not be sent now, or need not be. Time comes in.
+/// Looks at a notification before it is sent: it may be one that must not, or need not, be sent now. Time comes in.
 ///
 /// A class, so that nothing is copied for each push. Confined to its lane.
 final class Preflight {
     /// Why a notification is not sent.
     enum Finding {
-        /// It is settled as it is: its device token has a defect, or an operator cancelled its campaign.
+        /// It is final without a request: its device token has a defect, or an operator cancelled its campaign.
         case over(FinalReport)
         /// An earlier process of this worker pushed it, and noted that in the journal.
         case pushed(JournalRecord)
@@ -35,7 +35,7 @@ final class Preflight {
         (self.policy, self.earlier, self.cooling) = (policy, earlier, cooling)
     }
 
-    /// Looks at a notification. What an earlier process noted about it is found only once.
+    /// Looks at a notification. A note of an earlier process about it is found only once.
     ///
     /// - Parameters:
     ///   - notification: The notification.
@@ -43,19 +43,19 @@ final class Preflight {
     ///   - campaigns: The campaigns that are paused or cancelled; nil without any.
     ///   - missing: The positions of holding tiers that the broker lacks.
     ///   - moment: The time.
-    /// - Returns: Why it is not sent; nil where it may be.
+    /// - Returns: Why it is not sent; nil where it may be sent.
     func look(
         at notification: Notification, isPush: Bool, campaigns: CampaignIndex?,
         missing: @autoclosure () -> Set<Int>, at moment: Moment
     ) -> Finding? {
-        // The job is read in place, never copied: it is 400 bytes with several references.
+        // The job is read in place, never copied: a job is 400 bytes with several references.
         let inFlight = notification.job
         if isPush, let defect = inFlight.job.tokenDefect(notification.index) {
             return .over(FinalReport(.invalid, .fixRequest, reason: defect.reason, detail: defect.detail))
         }
         if inFlight.job.redelivered, let record = record(of: notification, at: moment) { return .pushed(record) }
         if inFlight.job.isExpired(at: moment.wall) { return .expired }
-        // Only a clock that was set back makes a job early that waits here.
+        // Jobs that arrive early go into a tier at once. A job that waits here is early only if the clock was set back.
         if inFlight.job.isEarly(at: moment.wall),
             let tier = holdingTier(of: inFlight, missing: missing(), at: moment)
         {
@@ -72,7 +72,8 @@ final class Preflight {
         return earlier.take(key, now: moment.wall)
     }
 
-    /// Whether the campaign of a notification is paused or cancelled. One that was sent already goes on as usual.
+    /// Whether the campaign of a notification is paused or cancelled. A notification that was sent already goes on as
+    /// usual.
     private func look(at notification: Notification, in campaigns: CampaignIndex, at moment: Moment) -> Finding? {
         guard !notification.wasSent, let reference = notification.job.job.reference else { return nil }
         let bytes = notification.job.job.bytes
@@ -88,15 +89,16 @@ final class Preflight {
         }
     }
 
-    /// The tier in which a notification waits while its device token rests; nil where the token does not rest, or no tier
-    /// brings the notification back in time.
+    /// The tier in which a notification waits while its device token rests; nil where the token does not rest, or no
+    /// tier brings the notification back in time.
     private func restingTier(of notification: Notification, at moment: Moment) -> Int? {
         guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic) else { return nil }
         return policy.restingTier(
             remaining: remaining, job: AttemptFacts(notification.job.job), now: moment.wall)
     }
 
-    /// Where a notification waits until something goes on that an operator paused.
+    /// The tier in which a notification waits while an operator pauses its route or its campaign, or its report where
+    /// no tier brings it back in time.
     ///
     /// - Parameters:
     ///   - notification: The notification.
@@ -106,7 +108,8 @@ final class Preflight {
         policy.pause(for: duration, job: AttemptFacts(notification.job.job), now: moment.wall)
     }
 
-    /// The tier in which a job waits next until its time has come; nil where the worker has no tiers.
+    /// The tier in which a job waits next until its time has come; nil where the worker has no tier for it, or the job
+    /// names no such time.
     ///
     /// - Parameters:
     ///   - job: The job.

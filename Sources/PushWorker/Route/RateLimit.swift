@@ -1,9 +1,9 @@
 package import EventLoop
 
-/// A token bucket that holds a route to its configured requests per second, to devices and about broadcast channels
-/// alike.
+/// A token bucket that holds a route to a number of requests per second. Requests to devices and about broadcast
+/// channels count alike.
 ///
-/// Pure: time comes in. A tenth of a second's worth may go out at once, never less than one.
+/// As many requests may go out at once as the rate allows in 0.1 s, but at least one. Pure: time comes in.
 package struct RateLimit {
     private let perSecond: Double
     private let burst: Double
@@ -17,12 +17,12 @@ package struct RateLimit {
         tokens = burst
     }
 
-    /// Creates an empty bucket, or one that holds what an earlier one held.
+    /// Creates an empty bucket, or one with the tokens of an earlier bucket, as far as they fit.
     ///
     /// - Parameters:
     ///   - perSecond: The rate in requests per second.
     ///   - start: When it begins to fill.
-    ///   - earlier: The bucket that it replaces; nil for none.
+    ///   - earlier: The bucket that the new one replaces; nil for none.
     package init(perSecond: Double, fillingFrom start: MonotonicTime, after earlier: RateLimit? = nil) {
         self.init(perSecond: perSecond)
         var earlier = earlier
@@ -31,7 +31,8 @@ package struct RateLimit {
         refilledAt = start
     }
 
-    /// How many requests may go out now.
+    /// How many requests may go out now. Zero or a negative number means none: more may have been taken than were
+    /// there.
     package mutating func available(now: MonotonicTime) -> Int {
         if let since = refilledAt {
             guard now >= since else { return 0 }
@@ -44,11 +45,11 @@ package struct RateLimit {
     /// Records that requests go out. A negative number takes back requests that did not go out.
     package mutating func take(_ count: Int = 1) { tokens = min(burst, tokens - Double(count)) }
 
-    /// When the next request may go out, after `available(now:)` gave none.
+    /// When the next request may go out, if `available(now:)` allowed none.
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - others: How many have to go out before it.
+    ///   - others: How many other requests have to go out before it.
     package func nextDue(now: MonotonicTime, after others: Int = 0) -> MonotonicTime {
         max(now, refilledAt ?? now) + .seconds(max(0, Double(1 + others) - tokens) / perSecond)
     }

@@ -1,20 +1,21 @@
 import EventLoop
 
-/// The jobs that a channel's present generation settled last: their acknowledgements may get lost with the channel.
+/// The jobs that a channel's present generation settled last. Their acknowledgements may get lost with the channel.
 struct RecentSettlements<Key: Hashable> {
-    /// How many settled jobs are remembered. Two queues with the largest prefetch have fewer unacknowledged deliveries,
-    /// and a broker redelivers no others.
+    /// How many settled jobs are remembered. A broker redelivers only unacknowledged deliveries. Two queues with the
+    /// largest prefetch that the worker chooses by itself have fewer of them: 4,000. A larger configured prefetch, or a
+    /// third queue, may have more.
     static var capacity: Int { 4_096 }
-    /// For how long a settled job is remembered; only time with a channel counts.
+    /// How long a settled job is remembered. Only time with a channel counts.
     static var lifetime: Duration { .seconds(300) }
 
     /// A job whose acknowledgement is on its way.
     struct Settlement {
-        /// What it is recognised by.
+        /// The key by which it is recognised.
         var key: Key
         /// When it was settled.
         var at: MonotonicTime
-        /// Its delivery.
+        /// Where its delivery stands among all deliveries of its message.
         var origin = DeliveryOrigin()
     }
 
@@ -25,7 +26,7 @@ struct RecentSettlements<Key: Hashable> {
     /// Starts with nothing to remember.
     init() {}
 
-    /// A job is settled, and its acknowledgement on its way.
+    /// A job is settled, and its acknowledgement is on its way.
     mutating func note(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) {
         let one = Settlement(key: key, at: now, origin: origin)
         if recent.count < Self.capacity {
@@ -36,8 +37,8 @@ struct RecentSettlements<Key: Hashable> {
         }
     }
 
-    /// Whether a job was settled already, so that this copy is a second one. Looks at all jobs, because copies that the
-    /// broker may have twice are rare.
+    /// Whether a job was settled already, so that the copy at hand is a second one. Looks at all remembered jobs. The
+    /// question is rare, because it is asked only about copies that the broker may have twice.
     func contains(_ key: Key, now: MonotonicTime) -> Bool {
         recent.contains { $0.key == key && now - $0.at < Self.lifetime }
     }

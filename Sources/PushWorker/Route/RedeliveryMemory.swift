@@ -11,57 +11,58 @@ import EventLoop
 /// - jobs that were not sent yet, or went back unsent.
 ///
 /// A redelivery takes over a job of the first two kinds instead of being pushed again. Jobs of the third kind are found
-/// first: where a producer published one job twice, the delivery that was not pushed yet must not pass for the other
-/// one.
+/// first: where a producer published one job twice, the delivery that was not pushed yet must not be taken for the one
+/// that was.
 ///
 /// Only jobs of generations that ended here are remembered as pushed. A delivery that another worker lost is therefore
-/// always pushed. So is a delivery that another worker had in between: that worker may have pushed it and died, and a
-/// later result has to say `redelivered` then.
+/// always pushed. A delivery that another worker had in between is pushed, too: that worker may have pushed it and
+/// died, and the later result then has to say `redelivered`.
 ///
-/// Nothing can come again while there is no channel, and up to an hour of that time does not count. A route that lives
+/// No job can come again while there is no channel. Up to an hour of each such time does not count. A route that lives
 /// on several lanes has one memory, because a job that one lane's channel loses may come again on another lane's. Pure:
 /// time comes in.
 struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
-        /// Nothing.
+        /// Nothing, or another worker may have had it in between.
         case unknown
         /// It was not sent: it is a job like any other.
         case unsent
-        /// It was settled, and its result is confirmed: it only lacks its acknowledgement.
+        /// It was settled, and its result is confirmed. Only its acknowledgement is missing.
         case settled
         /// It is still being worked on.
         case unfinished(Job)
     }
 
-    /// How many jobs of ended generations are remembered for each lane; the oldest are forgotten first, which costs
-    /// duplicates.
+    /// How many jobs of ended generations are remembered for each lane. The oldest are forgotten first. If a forgotten
+    /// job comes again, it is pushed twice.
     static var limit: Int { 4 * RecentSettlements<Key>.capacity }
     /// How many bytes of messages are kept for jobs that are still being worked on, for each lane.
     static var byteLimit: Int { 32 << 20 }
-    /// For how long the jobs of an ended generation are remembered; only time with a channel counts.
+    /// How long the jobs of an ended generation are remembered. Only time with a channel counts.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
     /// The longest time between two losses of channels that count as one loss. A message that the first loss sends back
-    /// to the queue is at once on its way to the other channels. It is read there within this time, unless those
-    /// channels are gone, too.
+    /// to the queue is on its way to one of the other channels at once. It is read there within this time, unless that
+    /// channel is gone, too.
     static var togetherness: Duration { .seconds(10) }
-    /// For how long a lost channel counts as a reason why messages come back. The messages that it had stand at the
-    /// front of their queue.
+    /// How long a lost channel counts as a reason why messages come back. Its messages stand at the front of their
+    /// queue, so they come back soon.
     static var lossesLast: Duration { .seconds(60) }
     /// The most lost channels that count: a quorum queue gives up a message that came back more often.
     static var mostLosses: Int { 64 }
-    /// How much time without a channel does not count: a producer may republish in earnest what it gave up for lost.
+    /// The longest time without a channel that does not count. After a longer time, a producer may have published a job
+    /// again because it takes the first message for lost. That second message must be pushed.
     static var longestPause: Duration { .seconds(3_600) }
 
     /// A job of an ended generation that is still being worked on.
     struct Unfinished {
-        /// What it is recognised by.
+        /// The key by which it is recognised.
         var key: Key
         /// The job.
         var job: Job
         /// The length of its message in bytes.
         var bytes: Int
-        /// Its delivery.
+        /// Where its delivery stands among all deliveries of its message.
         var origin = DeliveryOrigin()
     }
 
@@ -69,13 +70,13 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         var unsent = 0
         var settled = 0
         var unfinished: [Unfinished] = []
-        /// Its latest delivery.
+        /// Where its latest delivery stands among all deliveries of its message.
         var origin = DeliveryOrigin()
         /// The lane whose channel was lost with that delivery, and when; nil for a delivery that was only handed back.
         var lost: (lane: Int, at: MonotonicTime)?
         /// How many channels of other lanes were lost together with it.
         var lostTogether = 0
-        /// When the job is forgotten. Only news of the same job prolongs this time.
+        /// When the job is forgotten. Only news of the same job, and time without a channel, prolong it.
         var until: MonotonicTime
 
         var isEmpty: Bool { unsent == 0 && settled == 0 && unfinished.isEmpty }
@@ -92,11 +93,11 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     private var order = Deque<(key: Key, until: MonotonicTime)>()
     /// The lanes whose channels are open, and since when.
     private var open: [Int: MonotonicTime] = [:]
-    /// When the channels of lanes were lost last.
+    /// When each lane's channel was lost last.
     private var closed: [Int: MonotonicTime] = [:]
     /// When channels with deliveries were lost lately, oldest first.
     private var losses = Deque<MonotonicTime>()
-    /// Since when there is no channel, after there was one; nil while there is one.
+    /// Since when there is no channel; nil while there is one, and before the first one was lost.
     private var pausedAt: MonotonicTime?
 
     private let lanes: Int
@@ -108,7 +109,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
 
     /// How many different jobs of ended generations are remembered.
     var count: Int { known.count }
-    /// How many bytes the messages of jobs have that are still being worked on.
+    /// The length of the messages of all jobs that are still being worked on, in bytes.
     private(set) var bytes = 0
 
     /// A channel ended: everything unacknowledged may be delivered again, once there is another one.
@@ -118,7 +119,8 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     ///   - settled: Jobs whose acknowledgements were on their way, oldest first.
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
-    ///   - unasked: Deliveries of which it was not known yet whether their jobs were sent.
+    ///   - unasked: Deliveries about which other lanes were asked and had not answered. So it is not known whether
+    ///     their jobs were sent.
     ///   - now: The time.
     mutating func generationEnded(
         of lane: Int = 0, settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [],
@@ -126,7 +128,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     ) {
         forgetIfDue(now: now)
         let lost = (lane: lane, at: now)
-        // A settled job has less of its time left than a job that is under way.
+        // Settled jobs come first in the order, because they have less time left than the others.
         for one in settled where now - one.at < Self.lifetime {
             remember(one.key, until: one.at + Self.lifetime, lost) { known in
                 known.settled += 1
@@ -145,7 +147,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         while order.count > lanes * Self.limit || bytes > lanes * Self.byteLimit { forgetOldest() }
     }
 
-    /// There is a channel more: from now on time counts for the remembered jobs.
+    /// There is one more channel. From now on time counts for the remembered jobs.
     mutating func channelOpened(of lane: Int = 0, now: MonotonicTime) {
         open[lane] = now
         guard let since = pausedAt.take(), now > since else { return }
@@ -154,7 +156,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         for (key, one) in known { known[key]?.until = one.until + pause }
     }
 
-    /// There is a channel less.
+    /// There is one channel less.
     ///
     /// - Parameters:
     ///   - lane: The lane that had it.
@@ -164,7 +166,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         closed[lane] = now
         if delivered { losses.append(now) }
         if losses.count > Self.mostLosses { losses.removeFirst() }
-        // A message that another lane lost a moment ago may have been on its way to this lane.
+        // A message that another lane lost a moment ago may have been on its way to this lane, and came back once more.
         if let since = open.removeValue(forKey: lane) {
             for (key, one) in known {
                 guard let lost = one.lost, lost.lane != lane, lost.at >= since, now - lost.at < Self.togetherness else {
@@ -195,7 +197,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// A job of an ended generation is settled after all. Only this fact is remembered of the job.
     ///
     /// - Parameters:
-    ///   - key: What it is recognised by.
+    ///   - key: The key by which it is recognised.
     ///   - job: The job.
     ///   - isRemembered: Whether a redelivery may be settled by this fact; false where a copy of the job looks the
     ///     same.
@@ -206,14 +208,15 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         if known[key]?.isEmpty == true { known[key] = nil }
     }
 
-    /// A delivery goes back to the broker unsent. When it comes again, it must not pass for a delivery that was
-    /// settled, or that will be settled until then.
+    /// A delivery goes back to the broker unsent. When it comes again, it must not be taken for a delivery with the
+    /// same key that was settled, or that is settled in the meantime.
     mutating func handedBack(_ key: Key, now: MonotonicTime) {
         remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
         while order.count > lanes * Self.limit { forgetOldest() }
     }
 
-    /// Looks up a delivery marked as redelivered. A job is found only once, because each delivery is one job.
+    /// Looks up a delivery marked as redelivered. Each remembered job is found only once, because it belongs to one
+    /// delivery.
     mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key], !found.isEmpty else { return .unknown }
@@ -250,7 +253,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         while let oldest = order.first, now >= oldest.until { forgetOldest() }
     }
 
-    /// When `forgetIfDue(now:)` has something to do; nil while nothing is remembered, or its time does not count.
+    /// When `forgetIfDue(now:)` has something to do; nil while nothing is remembered, or time does not count.
     var nextDue: MonotonicTime? { pausedAt == nil ? order.first?.until : nil }
 
     private mutating func forgetOldest() {

@@ -1,12 +1,14 @@
 import DequeModule
 import PushModel
 
-/// Jobs that are refused, oldest first. Their results wait here until they find their way out.
+/// Jobs that are refused, oldest first. They wait here until their results can be published.
 ///
-/// Each becomes one result per notification that could be read, so that every token's producer hears of it.
+/// Each job becomes one result for each notification that could be read, so that the producer hears of every token. A
+/// job of which no notification could be read becomes one result.
 struct RefusedJobs {
-    /// The most publications of refused jobs whose confirm a route awaits. Results of other routes queue behind these in
-    /// the broker, so their number bounds what a campaign of refused jobs costs a neighbour.
+    /// While this many publications of refused jobs have no confirm, a route reports no further refused notification.
+    /// Results of other routes queue behind these publications in the broker. So this number bounds how long a campaign
+    /// of refused jobs delays a neighbour.
     static let window = 128
 
     private var jobs = Deque<JobInFlight>()
@@ -38,12 +40,12 @@ struct RefusedJobs {
         return publisher.takesRefusals(of: route, withReply: job.job.replyTo != nil)
     }
 
-    /// A publication was queued for a job, or a batch with some of its results.
+    /// A publication for a job was queued, or a batch with some of the job's results.
     mutating func published(for job: JobInFlight, _ count: Int = 1) {
         if job.refusal != nil { unconfirmed += count }
     }
 
-    /// The fate of a publication for a job is known, or of a batch with some of its results.
+    /// The fate of a publication for a job is known, or the fate of a batch with some of the job's results.
     mutating func confirmed(for job: JobInFlight, _ count: Int = 1) {
         if job.refusal != nil { unconfirmed -= count }
     }
@@ -65,6 +67,7 @@ struct RefusedJobs {
         return unreported
     }
 
-    /// The broker's channel is gone: the jobs come again. Publications that are under way still find their fate.
+    /// The channel of the deliveries is gone: the broker delivers the jobs again. Publications that are under way still
+    /// count until their fate is known.
     mutating func removeAll() { jobs.removeAll() }
 }

@@ -27,7 +27,7 @@ extension Route {
                 isRateReached: rates.nextDue != nil, isLooking: expirySearch.look.isLooking),
             hosts: hosts, credential: credential, outbox: outbox, deliveries: deliveries, consumer: channel.consumer)
         report.write(to: &tally.counters)
-        // The lanes' reports are added up.
+        // The counts of all lanes are added up, so only one lane counts the tokens.
         tally.counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
         tally.counters.deadTokens = shared.deadTokens.knowledge
         tally.counters.holdsTokens = tally.counters.deadTokens?.holds == true

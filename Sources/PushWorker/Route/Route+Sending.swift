@@ -36,7 +36,8 @@ extension Route {
         }
     }
 
-    /// Closes the connections of a route that others serve, once everything that it had is done: they have their own.
+    /// Closes the connections of a route that other workers serve, once everything that it had is done. The other
+    /// workers have connections of their own.
     func restIfUnserved() {
         guard !isServed, devices.pool != nil, isDrained else { return }
         rest(devices)

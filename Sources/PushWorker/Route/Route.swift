@@ -5,16 +5,18 @@ import RabbitMQ
 
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///
-/// Everything that can go wrong with one app ends here: a missing queue, a refused credential or a dead APNs parks this
-/// route and no other. The lane drives the route; the route never touches a socket itself.
+/// Trouble with one app stays within its route: a missing queue, a refused credential or a dead APNs stops this route
+/// and no other. The lane drives the route; the route never touches a socket itself.
 ///
-/// The route's state is its own. Nearly all of it is in parts such as `Outbox` and `RouteDeliveries`, which keep theirs
-/// private; the route lets them act in the right order. The extensions of `Route` stand in several files, so the parts
-/// themselves cannot be `private`; but no other type reads or writes them (`.ci/lint` looks).
+/// The route's state is its own. Nearly all of it is in parts such as `Outbox` and `RouteDeliveries`. Each part keeps
+/// its state private; the route lets the parts act in the right order. The extensions of `Route` stand in several
+/// files, so the parts themselves cannot be `private`. But no other type reads or writes them, except for the parts
+/// named below (`.ci/lint` looks).
 ///
-/// A lane reads constants such as `name`, asks for facts and calls methods. What concerns one part alone, the lane tells
-/// that part: `channel`, `credential`, or a destination, which is lent to the lane that opens its connections. The only
-/// state that the lane writes itself is its own: `marks`.
+/// A lane reads constants such as `name`, asks for facts and calls methods. Where something concerns one part alone,
+/// the lane tells that part: `channel`, `credential`, or a destination. The route lends a destination to the lane,
+/// which opens the destination's connections. The lane writes only one property of the route, `marks`, which is the
+/// lane's own.
 ///
 /// The way of a job, and where each step stands:
 /// 1. delivered by RabbitMQ, and taken in (`RouteArrivals`), unless it was pushed before (`RouteDeliveries`)
@@ -25,7 +27,7 @@ import RabbitMQ
 /// `RoutePeers` are the same route on other lanes. It is connected with them by `SharedRouteState`, and by messages
 /// (`Route+Lanes.swift`).
 ///
-/// Events bring the first half of each step; the rest is done in the route's turn.
+/// Events cause the first half of each step; the rest is done in the route's turn.
 final class Route {
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
@@ -39,7 +41,7 @@ final class Route {
     let shared: SharedRouteState
     /// The same route on other lanes.
     let peers: RoutePeers
-    /// Whether this lane speaks for all on which the route lives.
+    /// Whether this lane speaks for all lanes on which the route lives.
     var isFirstLane: Bool { peers.lanes.first == peers.lane }
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
@@ -61,7 +63,7 @@ final class Route {
     let deliveries: RouteDeliveries
     /// Makes jobs of deliveries.
     let arrivals: RouteArrivals
-    /// Has the jobs that wait and cannot be sent.
+    /// Decides what becomes of the jobs that wait and cannot be sent.
     let backlog: RouteBacklog
     /// Sends what waits.
     let dispatch: RouteDispatch
@@ -82,11 +84,12 @@ final class Route {
 
     /// How far it has gone on its way off the lane.
     private(set) var tenure = RouteTenure.staying
-    /// Whether this worker takes jobs of the route. Where it does not, others do; what it has is finished.
+    /// Whether this worker takes jobs of the route. If it does not, other workers do, and this one finishes what it
+    /// has.
     private(set) var isServed = true
     /// What operators want of it.
     private(set) var control = RouteControl()
-    /// Whether the turn left something that the next one does at once.
+    /// Whether the turn left work that the next turn does at once.
     var goesOnAtOnce = false
 
     /// Creates a route that consumes nothing yet.
@@ -141,11 +144,11 @@ final class Route {
 
     /// The route's part of a turn: it acts on events and on timers that fell due.
     ///
-    /// The parts of the route queue results and copies of jobs at the lane's publisher, give requests to the connections
-    /// to APNs and flush them, open and close these connections, and tell the other lanes. What the route owes the
-    /// broker for deliveries is only noted; the lane pays it later in the turn (`settleDeliveries`).
+    /// The parts of the route queue results and copies of jobs at the lane's publisher, give requests to the
+    /// connections to APNs and flush them, open and close these connections, and tell the other lanes. The route only
+    /// notes what it owes the broker for deliveries; the lane pays these debts later in the turn (`settleDeliveries`).
     ///
-    /// Returned are only the methods for the route's channel, because the lane owns the connection to the broker.
+    /// The turn returns only the methods for the route's channel, because the lane owns the connection to the broker.
     ///
     /// The order is what makes settlement correct; each step says why it stands where it does.
     ///
@@ -157,44 +160,46 @@ final class Route {
         rates.turnBegan()
         let givesBack = isLeaving || control.isHalted || backlog.givesBackExcess || leavesItsPart(condition)
         let condition = givesBack ? condition.leaving : condition
-        // 1. Time passes first, so that all of the turn decides by the present: probes fall due, a certificate's time
-        //    ends, what was remembered is forgotten.
+        // 1. Time passes first, so that the whole turn decides by the present time: probes fall due, a certificate
+        //    expires, and memories whose time is over are forgotten.
         passTime(moment)
-        // 2. The rest of a multicast job that was begun is split off before jobs are handed back. If the job were given
+        // 2. The rest of a multicast job that was begun is split off before jobs are handed back. If such a job went
         //    back whole, its settled notifications would be pushed twice.
         backlog.splitBegun(at: moment, condition)
         backlog.splitSlow(at: moment)
         // 3. Jobs that were not begun are handed back before any of them could be sent.
         goesOnAtOnce = backlog.handBack(at: moment, condition, mayReceive: channel.consumer.mayReceive)
         if control.isHalted { backlog.clearHalted(at: moment) }
-        // 4. Refused jobs need no connection, only room for their results; they get it before pushes bring more.
+        // 4. Refused jobs need no connection, only room for their results. They get that room before pushes bring more
+        //    results.
         settlement.reportRefused(at: moment)
         // 5. From here on requests are made. Each will have a result, so none is made while results cannot leave.
         let maySend = !outbox.isCongested && !control.isHalted
         if maySend { arrivals.takeSuspect(at: moment) }
-        // 6. Jobs about broadcast channels are few: they go first, or pushes would leave them nothing of a rate.
-        //    Only `high` pushes go before them.
+        // 6. Jobs about broadcast channels are few. They go first, because pushes could use up the whole rate. Only
+        //    `high` pushes go before them.
         if hosts.hasBroadcastWork {
             if maySend, devices.hasHighWaiting { send(to: devices, onlyHigh: true, at: moment) }
             advanceBroadcastHosts(at: moment)
         }
-        // 7. Pushes go as far as streams, window, rate and breaker allow; all of it leaves in one write per connection.
-        //    This is the batching: whatever became ready during a turn goes out together. The first push of all opens
-        //    the connections.
+        // 7. As many pushes go as streams, window, rate and breaker allow. They leave in one write per connection. This
+        //    is the batching: all that became ready during a turn goes out together. The first push opens the
+        //    connections.
         connect(devices, at: moment)
         let open = devices.inFlight
         if maySend { send(to: devices, at: moment) }
         if devices.takesHighFirst { rates.noteUrgency(hasHighWaiting: devices.hasHighWaiting) }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
-        // 8. Last what is wanted of the broker, and of the other lanes, because that depends on what was sent and taken up.
+        // 8. The route decides last what it wants from the broker and from the other lanes, because that depends on
+        //    what was sent and taken up.
         if peers.hasOthers {
             deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: channel.consumer.mayReceive)
         }
         channel.claimMemory(now: moment.monotonic)
         searchForExpired(at: moment, condition)
         updateIntake(condition)
-        // All results are there that this turn can have.
+        // Nothing after this adds a result in this turn.
         outbox.publishBatches()
         restIfUnserved()
         return channel.actions(at: moment)
@@ -260,8 +265,8 @@ final class Route {
         prefetch.limit(to: rates.current?.perLane)
     }
 
-    /// Whether other workers take over this worker's part of a rate for all workers. They do so within seconds, so what
-    /// was not sent goes to them.
+    /// Whether other workers take over this worker's part of a rate for all workers. They do so within seconds, so jobs
+    /// that were not sent go to them.
     private func leavesItsPart(_ condition: LaneCondition) -> Bool {
         rates.hasPart && (condition.isDraining || !isServed)
     }
@@ -312,7 +317,8 @@ final class Route {
     /// Whether nothing is in flight, and nothing more can arrive.
     var isDrained: Bool { isQuiet && !outbox.hasBatches && !channel.consumer.mayReceive && deliveries.ledger.isSettled }
 
-    /// Why the broker's deliveries are not to be believed, for people; nil while there are no more than were asked for.
+    /// Why the broker's deliveries cannot be trusted, for people; nil while the broker delivered no more than the
+    /// prefetch allows.
     var overrun: String? {
         guard deliveries.ledger.isOverrun else { return nil }
         let ledger = deliveries.ledger
@@ -333,7 +339,7 @@ final class Route {
         return outbox.isHeldUp || wantsToSend && outbox.isCongested
     }
 
-    /// Whether a route that waited for results to go out can go on, now that pushes may.
+    /// Whether a route that waited for results to go out can go on. The lane asks once its publisher is not congested.
     var mayGoOn: Bool { outbox.mayGoOn }
 
     /// This worker takes jobs of the route from now on, or leaves them to others. A route that leaves takes none.
@@ -348,7 +354,7 @@ final class Route {
 
     /// Does what operators want from now on.
     ///
-    /// The route that answers jobs nobody claims pushes nothing, so nobody can hold it.
+    /// The route that answers jobs nobody claims pushes nothing, so it follows no operator.
     ///
     /// - Returns: Whether that is news.
     @discardableResult
@@ -356,7 +362,7 @@ final class Route {
         guard claim != nil, control != self.control else { return false }
         self.control = control
         settlement.campaigns = control.campaigns
-        // One lane tells the others, because they share what is trusted.
+        // One lane does this for all, because the lanes share what is known of dead tokens.
         if isFirstLane, let trust = control.trust { shared.deadTokens.trust(by: trust) }
         return true
     }
@@ -393,12 +399,12 @@ final class Route {
 
     /// The lane lets go of a route that has ended.
     ///
-    /// - Returns: Whether it does so now.
+    /// - Returns: Whether the lane does so now; false if the route has not ended, or the lane let go of it before.
     func letGo() -> Bool { tenure.step(to: .left) }
 
-    /// Another route may take the position of one that the lane has let go of, if its channel is closed.
+    /// Makes the position free for another route, once the lane has let go of this route and its channel is closed.
     ///
-    /// - Returns: Whether that is so from now on.
+    /// - Returns: Whether the position is free from now on.
     func vacate() -> Bool { channel.consumer.isClosed && tenure.step(to: .vacant) }
 
     /// The lane ends: closes all connections to APNs, and lets no other lane wait.

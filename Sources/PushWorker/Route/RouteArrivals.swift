@@ -2,10 +2,10 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
-/// What a route makes of its deliveries: a job that waits for a host, or a result that says what is wrong with it.
-/// Whatever arrives, nothing else happens.
+/// Takes in the deliveries of a route. A delivery becomes a job that waits for a host, a copy that waits in a tier, or
+/// a result that says what is wrong with the job. A suspect is held first.
 ///
-/// The job of a delivery may be known already. `RouteDeliveries` judges that; here its verdict is followed.
+/// The job of a delivery may be known already. `RouteDeliveries` judges that, and this type follows its verdict.
 ///
 /// Confined to its lane. Time comes in.
 final class RouteArrivals {
@@ -20,7 +20,7 @@ final class RouteArrivals {
     private let settlement: RouteSettlement
     private let tally: RouteTally
     private var random = SystemRandomNumberGenerator()
-    /// Whether the job that was taken in last was sent on to a tier, because its time has not come.
+    /// Whether the job that was taken in last went on to a tier, because its time had not come.
     private(set) var isSendingOn = false
 
     /// Nothing has arrived yet.
@@ -78,19 +78,20 @@ final class RouteArrivals {
     /// - Parameters:
     ///   - delivery: The delivery.
     ///   - returns: How often it came back.
-    ///   - isPoisonous: Whether that is too often for it to be read.
+    ///   - isPoisonous: Whether it came back too often to be read.
     ///   - moment: The time.
     private func take(_ delivery: consuming Delivery, returns: Int64, isPoisonous: Bool = false, at moment: Moment) {
         let tag = delivery.deliveryTag
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
-        // Such a body was never buffered, so only the broker can write a dead letter with it, whatever else is wrong.
+        // A body that is too large was never buffered, so only the broker can write a dead letter with it. Other
+        // defects of the job do not change this.
         let isRejected = delivery.isTruncated
         let origin = deliveries.intake.origin(returns: returns)
-        // Copies that come again count, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no worker had
-        // received before. A probable reason is a consumer that is cancelled while the broker sends to it.
-        // Not kept in a constant, so that the job is moved, never copied.
+        // Redelivered copies count as returned, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no
+        // worker had received before. A probable reason is a consumer that is cancelled while the broker sends to it.
+        // The result of `read` is not kept in a constant, so that the job is moved, never copied.
         switch reader.read(
             delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall,
             returned: { tally.counters.retryReturns[$0] += 1 })
@@ -128,11 +129,12 @@ final class RouteArrivals {
         }
     }
 
-    /// The tier in which a refused job waits until its topic has moved. It waits as long again as it has waited so far.
-    /// Nil for a job that no other route here claims, or that the exchange did not lead to this route's queue.
+    /// The tier in which a refused job waits until its topic has moved: the tier whose delay is nearest to the time
+    /// that the job has waited so far. Nil for a job that no other route here claims, for a job whose routing key is
+    /// not that of its environment, class and topic, and where the tier would bring the job back too late.
     ///
-    /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ for a
-    /// while. Copies keep the start of the wait in `x-apns-first-attempt-at`, so `retry.max_age` ends it.
+    /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ
+    /// for a while. Copies keep the start of the wait in `x-apns-first-attempt-at`, so `retry.max_age` ends it.
     private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
         let job = defect.job
         guard defect.reason == .routingMismatch, let claim, let environment = job.environment,
@@ -145,7 +147,7 @@ final class RouteArrivals {
         return policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
     }
 
-    /// Lets a job wait for the host that it asks something of.
+    /// Lets a job wait for the host that it goes to. A job whose time has not come goes into a tier.
     private func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall)
         if isSendingOn { return settlement.hold(job, at: moment) }
@@ -158,7 +160,7 @@ final class RouteArrivals {
             FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
     }
 
-    /// Does what was judged of the job that a delivery became.
+    /// Carries out the verdict on the job that a delivery became.
     private func follow(_ verdict: RouteDeliveries.Verdict, on job: JobInFlight, at moment: Moment) {
         switch verdict {
         case .taken: takeIn(job, at: moment)
@@ -170,7 +172,8 @@ final class RouteArrivals {
         }
     }
 
-    /// Goes on with a delivery about which other lanes were asked: all have answered, or one has not for too long.
+    /// Goes on with a delivery about which other lanes were asked. Their answers decide now, or one has been missing
+    /// for too long.
     func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
         follow(deliveries.judge(one, at: moment), on: one.job, at: moment)
     }

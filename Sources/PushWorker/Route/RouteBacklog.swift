@@ -2,7 +2,7 @@ import APNSClient
 import EventLoop
 import PushModel
 
-/// What becomes of a route's jobs that wait and cannot be sent.
+/// Decides what becomes of a route's jobs that wait and cannot be sent.
 ///
 /// - A job that was not begun goes back to the broker.
 /// - The rest of a job that was begun goes into a tier.
@@ -30,7 +30,7 @@ final class RouteBacklog {
     ///   - deliveries: Gives deliveries back.
     ///   - outbox: Has the jobs that are refused.
     ///   - settlement: Settles what goes into a tier.
-    ///   - search: Has the jobs of a stopped route once it has begun.
+    ///   - search: Takes care of the jobs of a stopped route once a look has begun.
     ///   - rates: Hold the route back.
     ///   - tally: Counts.
     ///   - queues: How many queues the route has.
@@ -47,11 +47,11 @@ final class RouteBacklog {
 
     // MARK: Multicast jobs that were begun
 
-    /// Sends the rest of multicast jobs that were begun into a tier, where they would wait for long or their worker
-    /// leaves. Then the broker can be told that the jobs themselves are settled.
+    /// Sends the rest of multicast jobs that were begun into a tier, if this rest would wait for long here, or the
+    /// worker leaves. Then the deliveries of these jobs can be acknowledged.
     ///
-    /// Notifications that no tier can bring back in time stay until their time is over. That time is looked at here,
-    /// because nothing is sent.
+    /// Notifications that no tier can bring back in time stay until they expire. They are checked for that here,
+    /// because otherwise only sending checks it.
     func splitBegun(at moment: Moment, _ condition: LaneCondition) {
         guard
             let delay = devices.breaker.splitDelay(
@@ -70,8 +70,8 @@ final class RouteBacklog {
         }
     }
 
-    /// Sends the rest of a multicast job that a rate keeps here for long into a tier, so that what is settled of it is
-    /// acknowledged in time.
+    /// Sends the rest of a multicast job that a rate has kept half sent for long into a tier, so that its delivery can
+    /// be acknowledged in time (`SlowJobs`).
     func splitSlow(at moment: Moment) {
         for jobClass in JobClass.allCases where jobClass == .normal || devices.takesHighFirst {
             let job = rates.current == nil ? nil : devices.begun(jobClass)
@@ -84,8 +84,8 @@ final class RouteBacklog {
         }
     }
 
-    /// Lets nothing of a halted route stay that cannot go back to its queue, because a part of it was sent: it waits in
-    /// a tier. From there it comes back to the queue, where all jobs of the route wait.
+    /// Clears a halted route of jobs that cannot go back to their queue, because a part of each was sent. Their rest
+    /// goes into a tier. From there it comes back to a queue of the route, where all jobs of the route wait.
     func clearHalted(at moment: Moment) {
         for host in hosts.all where host.hasWaiting {
             for notification in host.takeTouched() { settlement.pause(notification, at: moment) }
@@ -96,23 +96,24 @@ final class RouteBacklog {
 
     /// Another rate counts.
     ///
-    /// - Parameter isLower: Whether it allows less, and decides how many jobs are here.
+    /// - Parameter isLower: Whether it allows less, and the prefetch follows it.
     func rateChanged(isLower: Bool) { givesBackExcess = isLower && isTooLong }
 
-    /// Gives jobs that were not begun back to the broker, where another worker may do better with them.
+    /// Gives jobs that were not begun back to the broker, so that another worker can take them.
     ///
     /// - Parameters:
     ///   - moment: The time.
     ///   - condition: What concerns all routes of the lane.
     ///   - mayReceive: Whether a consumer of the route may still be served.
-    /// - Returns: Whether what a lower rate would have kept here for too long is gone now, so that the route can go on.
+    /// - Returns: Whether the jobs that a lower rate would have kept here for too long went back now, so that the route
+    ///   can go on.
     func handBack(at moment: Moment, _ condition: LaneCondition, mayReceive: @autoclosure () -> Bool) -> Bool {
         // A route that cannot work gives its jobs back in the end, because another worker may be able to work.
         let isGivingUp = devices.breaker.intake == .none && (condition.isDraining || shouldHandBack)
-        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can.
+        // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can leave.
         guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return false }
-        // Not while a consumer of ours may still be served: the broker would deliver the jobs straight back to us. What was
-        // lent goes back on another lane's channel.
+        // Not while a consumer of this route may still get messages: the broker would deliver the jobs back to it at
+        // once. A job with a lent delivery goes back on another lane's channel, so it need not wait.
         let mayReceive = mayReceive()
         let canRequeue = deliveries.ledger.isOpen && !mayReceive
         let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
@@ -129,28 +130,29 @@ final class RouteBacklog {
         return true
     }
 
-    /// Whether a stopped route gives its unsent jobs back. Up to one job per queue stays for the next probe, because every
-    /// return counts towards poison.
+    /// Whether a stopped route gives its unsent jobs back. While a probe is awaited, they go back only if there are
+    /// more of them than queues. Otherwise they stay for the probe, because every return counts towards poison.
     var shouldHandBack: Bool {
-        // Jobs taken since then stay or go into tiers, because each time a job is given back counts.
+        // Jobs that a look for expired ones brought here stay or go into tiers, because every return counts.
         guard devices.breaker.mayHandBack, !search.look.hasBegun else { return false }
         guard devices.breaker.awaitsProbe else { return true }
         return devices.waiting.count + devices.resends.count + deliveries.intake.heldCount > queues
     }
 
-    /// Whether what waits would wait for longer than half of RabbitMQ's patience with a consumer (`consumer_timeout`, 30
-    /// minutes). A smaller prefetch changes nothing about jobs that are here already.
+    /// Whether the jobs that wait would need more than 900 s at the present rate. That is half of RabbitMQ's patience
+    /// with a consumer (`consumer_timeout`, 30 minutes). A smaller prefetch does not take back jobs that are here
+    /// already.
     private var isTooLong: Bool {
-        // One job of each queue stays: a multicast job has its own limit (`SlowJobs`).
+        // No more than one job for each queue may stay: a multicast job has a limit of its own (`SlowJobs`).
         guard let rate = rates.current, devices.waiting.count > queues else { return false }
         return Double(devices.unsent) > rate.perLane * 900
     }
 
     // MARK: Jobs about broadcast channels
 
-    /// Answers jobs with the refusal of the credential that was seen last, instead of asking APNs again: most wait in a tier.
-    /// The first that no tier can take waits here, as the next probe; more of those would keep the broker from
-    /// delivering anything else of the route.
+    /// Answers jobs with the last refusal of the credential instead of asking APNs again. Most of these jobs then wait
+    /// in a tier. The first job that no tier can take waits here, as the next probe. Further jobs that no tier can take
+    /// are reported. If they waited here, the broker could not deliver anything else of the route.
     func answerRefused(_ host: Destination, at moment: Moment) {
         guard let refusal = host.refusal else { return }
         let heldBack = Attempted.heldBack(refusal)

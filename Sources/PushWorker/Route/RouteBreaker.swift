@@ -2,17 +2,21 @@ package import EventLoop
 
 /// Decides whether a route works, is parked, or is being probed.
 ///
-/// A route whose credential is refused parks. It consumes nothing, then probes with one job after a growing delay, and
-/// works again once a probe is answered without a refusal (`Answers.md`, "A route that parks"). A route also parks if
-/// APNs answers its pushes with nothing but errors of its own, which would cost every job its attempts. A route that
-/// cannot get a connection parks, too, and resumes as soon as there is one. A route that needs no connection does not
-/// park. Pure: time comes in.
+/// - A route whose credential is refused parks. It consumes nothing, then probes with one job after a growing delay. It
+///   works again once a probe is answered without a refusal (`Answers.md`, "A route that parks").
+/// - A route also parks if APNs answers its pushes with nothing but errors of its own. These errors would otherwise
+///   cost every job its attempts.
+/// - A route that cannot get a connection takes no jobs until there is one. After an outage it takes one job at a time
+///   until the connection has proved good.
+/// - A route that needs no connection never counts as unable to get one.
+///
+/// Pure: time comes in.
 package struct RouteBreaker {
     /// What the route may do now.
     package enum State: Equatable, Sendable {
         /// Everything.
         case working
-        /// Nothing: the credential was refused, or APNs is in trouble. A probe is due at the given time.
+        /// Nothing, because the credential was refused or APNs is in trouble. A probe is due at the given time.
         case parked(until: MonotonicTime)
         /// One job at a time, to learn whether APNs takes it again.
         case probing
@@ -23,60 +27,63 @@ package struct RouteBreaker {
     /// The longest delay between probes.
     package static let longestProbeDelay = Duration.seconds(300)
 
-    /// Whether the credential allows work.
+    /// What the answers of APNs let the route do. Connections and `isHeld` may allow less (`intake`).
     package private(set) var state: State = .working
     /// The delay that the current or next parking uses.
     package private(set) var probeDelay = RouteBreaker.firstProbeDelay
-    /// How long a route keeps its jobs without a connection. Reconnecting is usually quicker, and jobs that are given
-    /// back count as delivered once more.
+    /// How long a route goes on taking jobs without a connection. Then APNs counts as unreachable. Reconnecting is
+    /// usually quicker, and jobs that are given back count as delivered once more.
     package static let disconnectGrace = Duration.seconds(5)
 
-    /// How long a stopped route keeps its unsent jobs. What stops one worker often stops them all. Jobs that go round
-    /// between workers count as delivered so often that they look like poison.
+    /// How long a stopped route keeps its unsent jobs. The trouble of one worker is often the trouble of all. Jobs that
+    /// went from worker to worker would count as delivered so often that they look like poison.
     package static let handBackDelay = Duration.seconds(10)
 
-    /// After how many errors of APNs in a row, without any other answer between them, the route may park.
+    /// The number of errors of APNs in a row, without any other answer between them, after which the route may park.
     package static let troubleLimit = 128
-    /// How long there must have been nothing but errors. An APNs that still takes every tenth push answers those first,
-    /// and the rest of a window in one long row.
+    /// How long there must have been nothing but errors before the route parks. An APNs that still takes every tenth
+    /// push answers those pushes first. The errors for the rest of a window then come in one long row.
     package static let troubleTime = Duration.seconds(5)
 
     /// Errors of APNs since any other answer.
     private var troubles = 0
     /// When the first of them came.
     private var troublesSince = MonotonicTime(nanoseconds: 0)
-    /// Draws the waits before probes while APNs is in trouble: 2 to 30 seconds.
+    /// Draws the waits before probes while APNs is in trouble: up to 2 s at first, up to 30 s later.
     private var troubleBackoff = RouteBreaker.freshBackoff
-    /// The waits before probes of an APNs that is in trouble, before the first of them.
+    /// The backoff for probes of an APNs that is in trouble, before its first wait. Its bound begins at 2 s and doubles
+    /// up to 30 s.
     package static var freshBackoff: Backoff { Backoff(base: .seconds(2), cap: .seconds(30)) }
 
     /// Whether the route is parked, or probes, because APNs answered nothing but errors of its own.
     package private(set) var isTroubled = false
 
-    /// Whether APNs can be reached, as far as is known. True if there is a connection, if none was needed yet, or if it
-    /// was lost or could not be opened only a moment ago.
+    /// Whether APNs can be reached, as far as is known. True if there is a connection, if none was needed yet, or if
+    /// the last was lost, or the first attempt failed, less than `disconnectGrace` ago.
     package private(set) var isReachable = true
     private var lostAt: MonotonicTime?
 
-    /// Whether a connection came after an outage and no request on it was answered yet. Otherwise a server that takes
-    /// connections and sends them away would be given a window each time, and all of it would be handed back each time.
+    /// Whether a connection came after an outage and no request on it was answered yet. The route then takes one job at
+    /// a time. Otherwise a server that accepts connections and then closes them would cost a whole window of jobs each
+    /// time, and all of these jobs would be handed back.
     private var isUnproven = false
     /// When an unproven connection counts as proven even without an answer. Not every route pushes to devices.
     private var provenDue: MonotonicTime?
-    /// How long an unproven connection must last: as long as a request may stay without an answer, by default.
+    /// How long an unproven connection must last to count as proven. This is the default time that a request may stay
+    /// without an answer.
     package static let provingTime = Duration.seconds(30)
     /// Whether there was a connection, since the start or the last rest.
     package private(set) var wasConnected = false
     /// Until when an outage may be one of many short ones.
     private var relapseEnd: MonotonicTime?
-    /// How long after the loss of a connection another one may be on its way: twice the longest wait.
+    /// How long after the loss of a connection another one may be on its way: twice the longest wait of the pool.
     package static let relapseTime = Duration.seconds(60)
 
-    /// When unsent jobs may be handed back, once not everything may be taken.
+    /// When unsent jobs may be handed back; nil while everything may be taken.
     private var handBackDue: MonotonicTime? { stoppedSince.map { $0 + Self.handBackDelay } }
     /// Since when not everything may be taken, as far as `tick` has seen; nil while it may.
     package private(set) var stoppedSince: MonotonicTime?
-    /// When one job will be tried; nil unless the route is parked and its credential's time is now.
+    /// When one job will be tried; nil unless the route is parked, its credential can be used, and APNs can be reached.
     package var probeAt: MonotonicTime? {
         guard case .parked(let until) = state, !isHeld, isReachable else { return nil }
         return until
@@ -90,11 +97,11 @@ package struct RouteBreaker {
     /// Whether the route does nothing, because its credential cannot be used now.
     package var isHeld = false
 
-    /// Whether the credential was refused, and no probe is due.
+    /// Whether the credential was refused or APNs is in trouble, and no probe is due yet.
     package var isParked: Bool { if case .parked = state { true } else { false } }
 
-    /// Whether one job will be tried once a pause is over. False with a credential that cannot be used now, and after a
-    /// connection has been missing for long.
+    /// Whether one job will be tried once a pause is over. False with a credential that cannot be used now. Where APNs
+    /// cannot be reached, true only if the lost connection was unproven, for `relapseTime` after its loss.
     package var awaitsProbe: Bool {
         guard !isHeld else { return false }
         return isReachable ? state != .working || isUnproven : relapseEnd != nil
@@ -102,12 +109,12 @@ package struct RouteBreaker {
 
     /// After how long the rest of started multicast jobs should be tried again; nil while the route goes on with them.
     ///
-    /// Requeueing a started multicast pushes its settled tokens twice. Holding it until the consumer timeout does the
-    /// same.
+    /// Requeueing a started multicast pushes its settled tokens twice. Holding it until RabbitMQ's `consumer_timeout`
+    /// does the same.
     ///
     /// - Parameters:
     ///   - isDraining: Whether the lane drains.
-    ///   - isLeaving: Whether its time for sending is over.
+    ///   - isLeaving: Whether the lane's time for sending is over.
     package func splitDelay(isDraining: Bool, isLeaving: Bool) -> Duration? {
         // Another worker can go on at once.
         if isLeaving { return .zero }
@@ -230,7 +237,8 @@ package struct RouteBreaker {
         mayHandBack = handBackDue.map { now >= $0 } ?? false
     }
 
-    /// When `tick` has something to do. In the past if it has not seen yet that the route stopped.
+    /// When `tick` has something to do; nil for never. The time is in the past if `tick` has not seen yet that the
+    /// route stopped.
     package var nextTick: MonotonicTime? {
         var next = MonotonicTime.distantFuture
         if let lostAt { next = min(next, lostAt + Self.disconnectGrace) }

@@ -6,7 +6,7 @@ import Topology
 /// The channel on which a route consumes its queues: what the broker says on it, and what the route asks of the broker.
 /// `RouteConsumer` decides the methods, and `RoutePrefetch` how many messages may be delivered.
 ///
-/// A channel that is gone takes its deliveries along. Hosts, outbox and deliveries are told of that here.
+/// When a channel is gone, its deliveries are gone, too. This type tells hosts, outbox and deliveries.
 ///
 /// Confined to its lane. Time comes in.
 final class RouteChannel {
@@ -52,7 +52,7 @@ final class RouteChannel {
     /// - Parameter queue: The queue's position.
     func consumerTag(_ queue: Int) -> String { ConsumerTag.text(queue, serial: consumer.serial(of: queue)) }
 
-    /// What the broker was asked for and has not answered; nil where it owes nothing.
+    /// The request that the broker has not answered; nil without one.
     var unanswered: RouteConsumer.Request? { consumer.unanswered }
 
     /// When it has something to do only because time passed; nil for never.
@@ -81,7 +81,7 @@ final class RouteChannel {
 
     /// The broker closed the channel.
     ///
-    /// - Returns: The level at which the log tells it; nil where the route is over, and asked for this.
+    /// - Returns: The level at which the log tells it; nil where the route has ended and asked for the close.
     @discardableResult
     func closed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
         generationEnded(at: moment)
@@ -138,9 +138,9 @@ final class RouteChannel {
             current: consumer.currentWindow, unacknowledged: deliveries.ledger.unacknowledged, now: now)
     }
 
-    /// Wants messages.
+    /// Sets how many messages the route wants.
     ///
-    /// - Parameter situation: What decides how many; nil for none.
+    /// - Parameter situation: What decides the number; nil for no messages.
     func want(_ situation: RoutePrefetch.Situation?) {
         guard let situation else {
             consumer.wantedWindow = RoutePrefetch.Window()
