@@ -2,10 +2,12 @@ package import EventLoop
 
 /// Decides the next AMQP method of one route's consume channel.
 ///
-/// One channel per route, one consumer per queue of it. Prefetch counts only for new consumers, so changing it means
-/// cancel, qos, consume; stopping is cancel alone, with the channel kept open so that what is in flight can still be
-/// acknowledged. Methods go out one at a time and their replies come back as events, because rabbitmq-c's own request
-/// helpers lose frames once several channels are live. Pure: time comes in.
+/// One channel per route, one consumer per queue of the route. Pure: time comes in.
+///
+/// - Prefetch counts only for new consumers. So a change of the prefetch is three methods: cancel, qos, consume.
+/// - To stop is only cancel. The channel stays open, so that what is in flight can still be acknowledged.
+/// - Methods go out one at a time, and their replies come back as events. The request helpers of rabbitmq-c lose frames
+///   once several channels are live.
 package struct RouteConsumer {
     /// One method to send on the route's channel.
     package enum Action: Equatable {
@@ -16,33 +18,36 @@ package struct RouteConsumer {
         case closeChannel
     }
 
-    /// Something the broker was asked for and has not answered yet.
+    /// A method that was sent to the broker and has no answer yet.
     package struct Request: Equatable {
-        /// What it was asked for.
+        /// The method.
         package let action: Action
-        /// When it was asked.
+        /// When it was sent.
         package let since: MonotonicTime
     }
 
     /// How long the broker may owe an answer on a route's channel, before the connection counts as failed.
     ///
     /// Only a new connection helps: RabbitMQ works on one request of a channel after the other, so a channel that owes
-    /// an answer cannot even be closed. But a new connection costs all routes of the lane their deliveries. Slow
-    /// requests to a healthy broker end by themselves before: a command to a quorum queue without a leader fails after
-    /// 30 s, and a node that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
+    /// an answer cannot even be closed. But a new connection costs all routes of the lane their deliveries.
+    ///
+    /// Slow requests to a healthy broker end sooner. A command to a quorum queue without a leader fails after 30 s. A
+    /// node that is cut off counts as down after 75 s at most (`net_ticktime` of 60 s).
     package static let patience = Duration.seconds(90)
 
-    /// How long a channel stays open that nobody needs any more. RabbitMQ hands acknowledgements to a quorum queue 32 at
-    /// a time (`quorum_commands_soft_limit`), and forgets the others if the channel is closed before their turn: it then
-    /// delivers again what was acknowledged.
+    /// How long the channel of a route that has ended stays open.
+    ///
+    /// RabbitMQ hands acknowledgements to a quorum queue 32 at a time (`quorum_commands_soft_limit`). If the channel is
+    /// closed before RabbitMQ has handed all of them over, it forgets the rest. It then delivers again what was
+    /// acknowledged.
     static let closingDelay = Duration.seconds(10)
 
     /// The reply codes for something that does not exist, or is not allowed (AMQP 0-9-1, 1.2).
     private static let unavailable: Set<UInt16> = [403, 404]
-    /// How often the route asks again for a missing queue while the route is idle, when the question costs nothing.
+    /// How often an idle route asks again for a missing queue. While the route is idle, the question costs nothing.
     static let reconsideration = Duration.seconds(60)
-    /// After how long the route asks again in any case. The question may cost the channel with its deliveries, which
-    /// come again.
+    /// After how long the route asks again for a missing queue even if it is not idle. The question may cost the
+    /// channel. The broker then delivers the channel's messages again.
     static let longestReconsideration = Duration.seconds(600)
 
     private enum Channel {
@@ -51,16 +56,18 @@ package struct RouteConsumer {
 
     /// Unacknowledged messages wanted per consumer; 0 stops consuming.
     package var wantedPrefetch = 0
-    /// The same for the queue of `high` jobs, while anything is consumed; nil for as many as of the other queues.
+    /// The same for the queue of `high` jobs; counts only while `wantedPrefetch` is not 0. Nil for the prefetch of the
+    /// other queues.
     package var wantedHighPrefetch: Int?
-    /// Both of these numbers.
+    /// `wantedPrefetch` and `wantedHighPrefetch` together.
     var wantedWindow: RoutePrefetch.Window {
         get { RoutePrefetch.Window(normal: wantedPrefetch, high: wantedHighPrefetch) }
         set { (wantedPrefetch, wantedHighPrefetch) = (newValue.normal, newValue.high) }
     }
     /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
     package private(set) var generation: UInt32 = 0
-    /// Why the route, or one of its queues, is not consumed although it should be, in the broker's words.
+    /// Why the route, or one of its queues, is not consumed although it should be, with the broker's words where it
+    /// gave some.
     package var trouble: String? { ownTrouble ?? (isOptionalMissing ? optionalTrouble : nil) }
     private var ownTrouble: String?
     private var optionalTrouble: String?
@@ -73,22 +80,22 @@ package struct RouteConsumer {
     private var consuming: [Bool]
     /// The prefetch with which each queue's consumer was started.
     private var granted: [Int]
-    /// Which queue is that of `high` jobs; nil without one.
+    /// The position of the queue of `high` jobs; nil without one.
     private let high: Int?
-    /// Which queue the route can do without; nil where it needs all of them.
+    /// The position of the queue that the route can do without; nil where it needs all of them.
     private let optional: Int?
-    /// Whether the broker does not have that queue, as far as is known on this connection.
+    /// Whether the broker lacks the optional queue or does not let it be read, as far as is known on this connection.
     private var isOptionalMissing = false
-    /// Since when the queue is missing, and when the route may ask for it again.
+    /// Since when the optional queue is missing, and when the route may ask for it again.
     private var missingSince = MonotonicTime(nanoseconds: 0)
     private var reconsideredAt = MonotonicTime(nanoseconds: 0)
     private var serials: [UInt32]
-    /// What new consumers of the channel get.
+    /// The prefetch that new consumers of the channel get; 0 before one is set.
     private var prefetch = 0
-    /// The queue whose consumer cost the last channel. The route asks for it first, before messages are delivered that
-    /// would have to be delivered again.
+    /// The queue whose consumer made the broker close the last channel. The route asks for this queue first: if the
+    /// broker closes the channel again, it has not delivered messages that it must deliver once more.
     private var doubtful: Int?
-    /// Whether somebody wants to know whether the channel is alive.
+    /// Whether the channel is to be asked for a sign of life.
     private var wantsProof = false
     /// Whether `basic.qos` was sent only to learn if the channel is alive.
     private(set) var isProving = false
@@ -114,7 +121,8 @@ package struct RouteConsumer {
         serials = Array(repeating: 0, count: queues)
     }
 
-    /// Whether every queue of the route is being consumed with the wanted prefetch.
+    /// Whether every queue of the route is being consumed with the wanted prefetch. An optional queue that is missing
+    /// does not count.
     package var isConsuming: Bool { missing == nil && outdated == nil }
     /// The first queue whose consumer has another prefetch than is wanted.
     private var outdated: Int? { consuming.indices.first { consuming[$0] && granted[$0] != wanted(of: $0) } }
@@ -125,7 +133,8 @@ package struct RouteConsumer {
     }
     /// The next queue that lacks its consumer.
     private var missing: Int? { consuming.indices.first { !consuming[$0] && !(isOptionalMissing && $0 == optional) } }
-    /// Whether the route is served: its queues are consumed, or only the prefetch is being changed.
+    /// Whether the broker serves the route's queues. Stays true while the worker itself cancels consumers, to change
+    /// the prefetch or to stop.
     package private(set) var isServing = false
     /// Whether a consumer exists or may exist at the broker: deliveries can still arrive.
     package var mayReceive: Bool {
@@ -139,31 +148,34 @@ package struct RouteConsumer {
     package var isOpen: Bool { channel == .open }
     /// Whether there is no channel, and the broker owes no answer about one.
     package var isClosed: Bool { channel == .closed }
-    /// The prefetch that consumers now have, other than that of `high` jobs where there are others; 0 without one.
+    /// The prefetch of the present consumers, other than that of `high` jobs. With no other consumer, it is the
+    /// prefetch of the consumer of `high` jobs; 0 with no consumer at all.
     package var currentPrefetch: Int {
         let queue = consuming.indices.first { consuming[$0] && $0 != high }
         return queue.map { granted[$0] } ?? currentHighPrefetch
     }
-    /// The prefetch that the consumer of `high` jobs now has; 0 without one.
+    /// The prefetch of the present consumer of `high` jobs; 0 without one.
     package var currentHighPrefetch: Int { high.map { consuming[$0] ? granted[$0] : 0 } ?? 0 }
-    /// Both of these numbers.
+    /// `currentPrefetch` and `currentHighPrefetch` together.
     var currentWindow: RoutePrefetch.Window {
         RoutePrefetch.Window(normal: currentPrefetch, high: currentHighPrefetch)
     }
-    /// Which consumer of a queue is the present one, counted from 1: its tag must not be that of an earlier one.
+    /// The number of a queue's present consumer, counted from 1; 0 before the first. The tag of the consumer contains
+    /// it, so it differs from earlier tags.
     package func serial(of queue: Int) -> UInt32 { serials[queue] }
     /// The request that the broker has not answered; nil without one. There is never more than one.
     package var unanswered: Request? {
         let action = channel == .opening ? .openChannel : pending
         return action.map { Request(action: $0, since: requestedAt) }
     }
-    /// When `nextAction(now:)` has something to do only because time passed.
+    /// When `nextAction(now:)` or `reconsider(now:isIdle:)` has something to do only because time passed; nil for
+    /// never.
     package func nextDue(now: MonotonicTime) -> MonotonicTime? {
         let times = [holdUntil, isOptionalMissing ? reconsideredAt : holdUntil, closesAt ?? holdUntil]
         return isConnected ? times.filter { $0 > now }.min() : nil
     }
 
-    /// Asks again for a missing queue: somebody may have made it meanwhile.
+    /// Asks again for a missing queue, because somebody may have declared it since.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -177,14 +189,14 @@ package struct RouteConsumer {
         }
     }
 
-    /// All methods to send now, in this order.
+    /// All methods to send now, in the order to send them.
     mutating func actions(at moment: Moment) -> [Action] {
         var actions: [Action] = []
         while let action = nextAction(now: moment.monotonic) { actions.append(action) }
         return actions
     }
 
-    /// The next method to send, or nil when a reply, time, or a change of mind is awaited.
+    /// The next method to send; nil while the route waits for a reply or for time to pass, or has what it wants.
     package mutating func nextAction(now: MonotonicTime) -> Action? {
         guard isConnected, pending == nil else { return nil }
         let action: Action?
@@ -224,7 +236,7 @@ package struct RouteConsumer {
         return action
     }
 
-    /// Closes the channel for good, a while after its consumers have ended.
+    /// Cancels the remaining consumers, and closes the channel for good after `closingDelay`.
     package mutating func end(now: MonotonicTime) {
         closesAt = now + Self.closingDelay
         wantedPrefetch = 0
@@ -249,12 +261,12 @@ package struct RouteConsumer {
         generation &+= 1
     }
 
-    /// Somebody wants to know whether the channel is alive. It is alive if it answers a request from now on.
+    /// Asks the channel for a sign of life. The channel is alive if it answers a request that is sent from now on.
     mutating func askForProof() { wantsProof = channel == .open }
 
     /// The broker accepted the prefetch.
     ///
-    /// - Returns: Whether it was set to prove that the channel is alive.
+    /// - Returns: Whether this request was sent to prove that the channel is alive.
     @discardableResult
     package mutating func prefetchSet() -> Bool {
         guard case .setPrefetch(let count) = pending else { return false }
@@ -299,7 +311,8 @@ package struct RouteConsumer {
     ) {
         if case .startConsuming(let queue) = pending {
             if queue == optional, Self.unavailable.contains(code) {
-                // The route asked for this queue first, so that mostly nothing has to be delivered again.
+                // The route asks for this queue first, so the broker has mostly delivered nothing that it must deliver
+                // again.
                 isOptionalMissing = true
                 missingSince = now
                 reconsideredAt = now + Self.reconsideration

@@ -2,17 +2,19 @@ import PushModel
 
 /// Decides how many messages a route's consumers may hold unacknowledged.
 ///
-/// Prefetch is the only queue in the process. It follows what the connections can take (open streams) and counts
-/// notifications rather than messages. It asks for no more messages than fit the queue's share of the worker's memory
-/// (``MemoryClaim``), by the sizes of earlier messages. Messages that are on their way when sizes jump are still taken:
-/// at worst one window of the largest bodies.
+/// Prefetch is the only queue in the process. It follows the streams that the connections have, open or free. It counts
+/// notifications rather than messages.
 ///
-/// AMQP can change the prefetch only for a new consumer, so small changes are ignored. A prefetch that takes more than
-/// its share is changed in any case. Pure.
+/// It asks for no more messages than fit the queue's share of the worker's memory (``MemoryClaim``), by the sizes of
+/// earlier messages. Messages that are on their way when sizes jump are still taken: at worst one window of the largest
+/// bodies.
+///
+/// AMQP can change the prefetch only for a new consumer, so small changes are ignored. A prefetch whose messages take
+/// more than the queue's share is changed in any case. Pure.
 package struct RouteCredit {
     /// Fewest messages of one notification each.
     package static let minimum = 32
-    /// Most messages, which is also what quorum queues allow (rabbitmq.com, "Consumer Prefetch").
+    /// Most messages: also the limit of quorum queues (rabbitmq.com, "Consumer Prefetch").
     package static let maximum = 2_000
     /// Fewest messages when each carries many notifications.
     package static let multicastMinimum = 2
@@ -22,48 +24,50 @@ package struct RouteCredit {
 
     /// The configured prefetch; nil to follow the connections.
     private let fixed: Int?
-    /// The part of the rate that the messages can count on.
+    /// The part of the rate that the messages can count on, from 0 to 1.
     private var part: Double
-    /// Notifications per second that the route may send; nil for no limit.
+    /// Notifications per second that the route may send on this lane; nil for no limit.
     private var rate: Double?
-    /// Notifications that the route may send within five minutes, where it has a rate. Messages that take longer could
-    /// outlast the broker's patience with a consumer (30 minutes).
+    /// Notifications that the route may send within five minutes; infinite without a rate. A window that takes longer
+    /// could outlast the broker's patience with a consumer (30 minutes).
     private var rateCeiling: Double { (rate ?? .infinity) * part * 300 }
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
-    /// The same as far as a rate is concerned. Unknown messages are taken for the largest there are, because a window of
-    /// those could outlast the broker's patience. Small ones do not starve: the window has room for what the rate lets
-    /// through within 0.3 s, and opens as they arrive.
+    /// Notifications per message as a moving average, for the limit that the rate sets.
+    ///
+    /// The average starts with the most that a message can have, because a window of such messages could outlast the
+    /// broker's patience. Small messages do not starve: at first the window has room for what the rate lets through
+    /// within 0.3 s, and it opens as they arrive.
     private var notificationsAtMost = Double(Job.maximumTokens)
-    /// Bytes per message, as a moving average. Unknown messages are taken for the largest there are, because a whole
-    /// backlog may be of that kind.
+    /// Bytes per message, as a moving average. The average starts with the largest body, because a whole backlog may be
+    /// of that size.
     private var bytesPerMessage = Double(JobDecoder.maximumBodyLength)
 
     /// Creates the credit of one route on one lane.
     ///
     /// - Parameters:
     ///   - fixed: `prefetch` of the configuration; nil for auto.
-    ///   - rate: Notifications per second the route may send, where limited.
-    ///   - part: The part of the rate that the messages can count on.
+    ///   - rate: Notifications per second that the route may send on this lane; nil for no limit.
+    ///   - part: The part of the rate that the messages can count on, from 0 to 1.
     package init(fixed: Int?, rate: Double?, part: Double = 1) {
         self.fixed = fixed
         self.part = part
         self.rate = rate
     }
 
-    /// The same for messages that can count on another part of the rate.
+    /// A copy for messages that can count on another part of the rate, from 0 to 1.
     func counting(on part: Double) -> RouteCredit {
         var credit = self
         credit.part = part
         return credit
     }
 
-    /// Whether the prefetch is not a configured number.
+    /// Whether the prefetch follows the connections and the rate; false where it is a configured number.
     var followsRate: Bool { fixed == nil }
 
     /// Learns that the route has another rate.
     ///
-    /// - Parameter rate: Notifications per second the route may send; nil for no limit.
+    /// - Parameter rate: Notifications per second that the route may send on this lane; nil for no limit.
     mutating func limit(to rate: Double?) { self.rate = rate }
 
     /// Learns the shape of a message that arrived.
@@ -73,7 +77,7 @@ package struct RouteCredit {
         bytesPerMessage += (Double(bytes) - bytesPerMessage) / 16
     }
 
-    /// The prefetch wanted for the streams the route's connections have, open or free.
+    /// The prefetch wanted for the streams that the route's connections have, open or free.
     ///
     /// - Parameters:
     ///   - streams: How many there are.
@@ -92,7 +96,7 @@ package struct RouteCredit {
     /// The bytes that so many messages of a queue take; 0 for one message, which a queue may hold at any size.
     package func bytes(of messages: Int) -> Int { messages > 1 ? Int(Double(messages) * bytesPerMessage) : 0 }
 
-    /// The prefetch wanted for some streams, where nothing else limits it.
+    /// The prefetch wanted for some streams, within what the rate and quorum queues allow. Memory is not considered.
     private func wanted(streams: Int) -> Int {
         let perMessage = max(1, notificationsPerMessage)
         let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
@@ -101,7 +105,7 @@ package struct RouteCredit {
         return min(wanted, byRate, Self.maximum)
     }
 
-    /// Whether changing from `current` is worth a new consumer: twice as much, or half as much.
+    /// Whether a change from `current` is worth a new consumer: to at least twice as much, or at most half as much.
     package func isWorthChanging(from current: Int, to wanted: Int) -> Bool {
         wanted >= current * 2 || wanted * 2 <= current
     }

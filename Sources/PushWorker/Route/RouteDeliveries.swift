@@ -5,17 +5,16 @@ import RabbitMQ
 /// The deliveries of a route on one lane, until they are settled: what is owed for each, which were made before, and
 /// which belong to jobs on other lanes.
 ///
-/// - What is to be done with the job that a delivery became is the route's part. A `Verdict` says whether the route
-///   takes the job in.
-/// - Whatever settles a delivery, or remembers that it was settled, is done here, so that both always happen together.
+/// - The route works on the job that a delivery became. A `Verdict` tells the route whether to take the job in.
+/// - Deliveries are settled here, and also remembered here as settled, so that both always happen together.
 ///
-/// A class, because whatever settles jobs shares it. Confined to its lane. Time and randomness come in.
+/// A class, because all parts that settle jobs share it. Confined to its lane. Time and randomness come in.
 final class RouteDeliveries {
     /// What the route does with the job that a delivery became.
     enum Verdict {
         /// It takes the job in.
         case taken
-        /// It waits: other lanes were asked about the delivery.
+        /// It keeps the job waiting: other lanes were asked about the delivery.
         case asked
         /// It drops the job, which was pushed before. The delivery is settled, or will be by a job on another lane.
         case suppressed
@@ -27,20 +26,20 @@ final class RouteDeliveries {
     private enum Recognition {
         /// Nothing.
         case unknown
-        /// It was not pushed.
+        /// The job was not pushed.
         case unsent
-        /// It was pushed here, and needs no push of its own.
+        /// The job was pushed by this worker, and needs no further push.
         case pushed(Verdict)
     }
 
     private let peers: RoutePeers
-    /// What is owed to the broker.
+    /// The deliveries that are not settled yet, and what is owed to the broker for them.
     private(set) var ledger = DeliveryLedger()
-    /// Decides how deliveries are taken in that were made before.
+    /// Decides how redeliveries are taken in.
     private(set) var intake: DeliveryIntake
-    /// What the lanes ask each other.
+    /// The questions that the lanes ask each other.
     private var questions: LaneQuestions
-    /// What the lanes tell each other of suspects.
+    /// What the lanes tell each other about suspects.
     private(set) var suspects: LaneSuspects
 
     /// A route without deliveries.
@@ -61,10 +60,11 @@ final class RouteDeliveries {
     /// Whether the broker waits for no acknowledgement of the route.
     var isEmpty: Bool { ledger.unacknowledged == 0 }
 
-    /// Whether nothing is to be settled but suspects that are held.
+    /// Whether nothing is owed, and held suspects are the only deliveries that are not acknowledged.
     private var hasOnlySuspects: Bool { !ledger.hasDebts && ledger.unacknowledged == intake.heldCount }
 
-    /// When it has something to do only because time passed, other than to forget; the far end of the clock for never.
+    /// When it has something to do only because time passed; `distantFuture` for never. Forgetting does not count
+    /// (`DeliveryIntake.nextForgetting`).
     func nextDue(after now: MonotonicTime) -> MonotonicTime {
         let never = MonotonicTime.distantFuture
         let due = min(ledger.nextDue ?? never, intake.nextDue(after: now) ?? never)
@@ -105,15 +105,15 @@ final class RouteDeliveries {
         return intake.takeSuspect(isIdle: isIdle && questions.isEmpty, isAlone: hasOnlySuspects, at: moment)
     }
 
-    /// Notes that a delivery became a job that is taken in, or refused, whatever is known of it.
+    /// Notes a job that a delivery became, without asking whether the job was pushed before.
     func took(_ job: JobInFlight) { ledger.took(job) }
 
     /// A delivery became a job.
     ///
     /// - Parameters:
     ///   - job: The job.
-    ///   - isFirstDelivery: Whether the broker did not deliver it before. It may be a copy then that the broker has
-    ///     twice.
+    ///   - isFirstDelivery: Whether the broker did not mark the delivery as redelivered. The job may still be a copy
+    ///     that the broker has twice.
     ///   - moment: The time.
     func take(_ job: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict {
         if job.job.redelivered, let verdict = judge(job, isFirstDelivery: isFirstDelivery, at: moment) {
@@ -124,7 +124,7 @@ final class RouteDeliveries {
     }
 
     /// Why a delivery must not be pushed now: its job was pushed already or is open here, or other lanes were asked and
-    /// have not answered. Nil where it may be.
+    /// have not answered. Nil where it may be pushed.
     private func judge(_ delivery: JobInFlight, isFirstDelivery: Bool, at moment: Moment) -> Verdict? {
         switch recognise(delivery, at: moment) {
         case .pushed(let verdict): return verdict
@@ -140,12 +140,13 @@ final class RouteDeliveries {
             return .suppressed
         }
         guard questions.ask(about: delivery, isCopy: isFirstDelivery, now: moment.monotonic) else { return nil }
-        // The job counts as not sent where the channel is lost meanwhile.
+        // If the channel is lost before the lanes answer, the memory counts the job neither as sent nor as unsent.
         ledger.took(delivery)
         return .asked
     }
 
-    /// Goes on with what was pushed for an earlier delivery of the same job, where one is remembered.
+    /// Looks in the memory for an earlier delivery of the same job. What was pushed for that delivery counts for this
+    /// one.
     private func recognise(_ delivery: JobInFlight, at moment: Moment) -> Recognition {
         guard let key = delivery.redeliveryKey else { return .unsent }
         switch intake.recognise(key, as: delivery.origin, at: moment) {
@@ -153,7 +154,7 @@ final class RouteDeliveries {
         case .unsent: return .unsent
         case .settled:
             ledger.finish(delivery.deliveryTag, at: moment)
-            // This acknowledgement can be lost as well.
+            // The acknowledgement of this delivery can be lost, too.
             intake.settled(key, as: delivery.origin, at: moment)
             return .pushed(.suppressed)
         case .unfinished(let job) where job.lane == peers.lane:
@@ -223,7 +224,7 @@ final class RouteDeliveries {
     ) throws(Failure) -> DeliveryLedger.Payment {
         var payment = DeliveryLedger.Payment()
         guard ledger.isOpen else { return payment }
-        // A suspect is through once it is acknowledged. The next one waits for that.
+        // A suspect is done once it is acknowledged. The next suspect waits for that.
         payment.acknowledged = ledger.decide(at: moment, flush: isDraining || intake.hasSuspects)
         FailPoint.reached(.acknowledgedUnflushed, if: ledger.hasDebts)
         while let debt = ledger.nextDebt {
@@ -277,13 +278,13 @@ final class RouteDeliveries {
             ledger.finish(delivery.deliveryTag, at: moment)
             if isRemembered { intake.settled(delivery.key, as: delivery.origin, at: moment) }
         case .givenBack where canSettle: ledger.requeue(delivery.deliveryTag, at: moment)
-        // Its channel was gone by then, and the job was noted as one under way.
+        // The delivery's channel was gone by then, and the memory had noted the job as one under way.
         case .acknowledged(let isRemembered): intake.finished(delivery.key, job, isRemembered: isRemembered)
         case .givenBack: intake.finished(delivery.key, job, isRemembered: false)
         }
     }
 
-    /// Tells the other lanes what they must know of suspects. There are others.
+    /// Tells the other lanes what they must know about suspects. Only for a route that lives on other lanes, too.
     ///
     /// - Parameters:
     ///   - mayTake: Whether the route could take suspects up now.
@@ -303,10 +304,10 @@ final class RouteDeliveries {
 
     /// Another lane lends a delivery to a job of this lane.
     ///
-    /// - Returns: Whether the job goes on with it; false where nothing is left to do, or where a delivery of this lane was
-    ///   quicker.
+    /// - Returns: Whether the job goes on with this delivery; false where nothing is left to do, or where the job has
+    ///   another delivery on this lane already.
     func takeLent(_ delivery: DeliveryOnLane, for job: JobOnLane) -> Bool {
-        // A later delivery was quicker: the lent delivery is gone.
+        // The job has a later delivery on this lane already, so the lent delivery is gone.
         guard !ledger.holds(job.job) else {
             peers.tell(delivery.lane, .settled(delivery, of: job, .givenBack))
             return false
@@ -340,7 +341,8 @@ final class RouteDeliveries {
 
     /// The channel is gone. Jobs that were not sent come again, and those that were sent are remembered.
     func generationEnded(at moment: Moment) {
-        // Told before it can be found in the memory, so that each lane hears of the loss before the next lender.
+        // This lane tells the others before they can find the jobs in the memory. So a job's lane hears of the loss
+        // before another lane can lend it a delivery.
         for (delivery, job) in intake.lentDeliveries { peers.tell(job.lane, .lost(delivery, of: job)) }
         let unasked = questions.takeAsked()
         for job in unasked { ledger.leave(job) }
@@ -348,7 +350,7 @@ final class RouteDeliveries {
         questions.channelGone()
     }
 
-    /// The lane ends: no other lane waits for its answers.
+    /// The lane ends: it answers all questions that other lanes wait for.
     func laneEnds() { questions.channelGone() }
 
     /// The consumer started. The first messages of the queue are on their way.

@@ -25,7 +25,7 @@ final class RouteDispatch {
     /// Sends as much as streams, window, rate and breaker of a destination allow.
     ///
     /// - Parameters:
-    ///   - destination: Where to.
+    ///   - destination: The host to send to.
     ///   - onlyHigh: Whether normal jobs have to wait although there is room for them.
     ///   - moment: The time.
     /// - Returns: Whether there may be more to settle without a request, in the next turn.
@@ -34,7 +34,8 @@ final class RouteDispatch {
             return false
         }
         if onlyHigh { room.keepNormalOut() }
-        // A route's own probe waits for nothing, though it counts: until it is answered nothing else is sent.
+        // A probe for devices does not wait for the rate, but it counts against the rate. Nothing else is sent until
+        // the probe is answered.
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
         if !isProbe { rates.take(&room, isUrgent: destination.hasHighWaiting, now: moment.monotonic) }
         let taken = room.total
@@ -56,7 +57,8 @@ final class RouteDispatch {
         return unsent == RouteSettlement.mostSettledUnsent
     }
 
-    /// What to do about the connections to a host. A job opens them, and they are closed when nobody needs them.
+    /// Decides what to do about the connections to a host. A job opens them, and they are closed when nobody needs
+    /// them.
     ///
     /// - Parameters:
     ///   - host: The host.
@@ -67,7 +69,8 @@ final class RouteDispatch {
         guard !host.isSettled(at: moment) else { return nil }
         var situation = OnDemandStateMachine.Situation(
             hasWaiting: host.hasWaiting, intake: host.breaker.intake, isCongested: outbox.isCongested || isHalted)
-        // Asked only for a job, because the answer wakes the lane when the rate allows the next.
+        // The rate is asked only where a job needs a connection, because a refusal sets the time at which the lane
+        // wakes (`RouteRates.nextDue`).
         if situation.wantsConnection { situation.isWithinRate = rates.allowsOne(now: moment.monotonic) }
         return host.nextStep(isWanted: situation.wantsConnection, at: moment)
     }

@@ -2,16 +2,16 @@ import APNSClient
 import EventLoop
 import PushModel
 
-/// The hosts that a route sends to: the one for devices, and those for jobs about broadcast channels. Which of them a
-/// job goes to is decided here, and here is what all of them do alike.
+/// The hosts that a route sends to: the one for devices, and those for jobs about broadcast channels.
 ///
-/// Nearly every route has no job about broadcast channels at all times, so nobody looks at the hosts for them then.
+/// This class decides which host a job goes to, and does what concerns all hosts. Most routes have no job about
+/// broadcast channels at nearly all times. The hosts for such jobs are then left alone.
 ///
 /// A class, because the parts of the route share it. Confined to its lane.
 final class RouteHosts {
     /// Where pushes to devices go.
     let devices: Destination
-    /// Where jobs about broadcast channels go, as far as the configuration names any host for them.
+    /// The hosts for jobs about broadcast channels; empty where the configuration names none.
     let broadcastChannels: [Destination]
     /// All hosts, the one for devices first.
     let all: [Destination]
@@ -39,17 +39,18 @@ final class RouteHosts {
     /// Whether nothing is under way. Jobs about broadcast channels that wait for the next probe after a refusal do not
     /// count.
     var areStill: Bool { devices.isStill && (!hasBroadcastWork || broadcastChannels.allSatisfy(\.isStill)) }
-    /// Whether no connection was opened yet, or all rest. The job that opens one comes alone. Further jobs would be given
-    /// back where no connection can be had, and be delivered once more each time.
+    /// Whether there was no connection since the start or the last rest. The job that opens a connection then comes
+    /// alone. If no connection can be made, further jobs would be given back and delivered once more each time.
     var areUnconnected: Bool { devices.isUntried && broadcastChannels.allSatisfy { $0.pool == nil } }
     /// Whether notifications wait to be sent to devices, or anything is under way on the other hosts.
     var wantToSend: Bool { devices.hasWaiting || hasBroadcastWork && !broadcastChannels.allSatisfy(\.isQuiet) }
 
-    /// How many streams the connections for devices have, open or free; the most before the first connection.
+    /// How many streams the connections for devices have, open or free; `RouteCredit.maximum` before the first
+    /// connection.
     var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
-    /// When time alone gives one of them something to do. Nobody looks at a host for broadcast channels that sleeps, so
-    /// its time would stay in the past.
+    /// When time alone gives a host something to do; nil for never. A host for broadcast channels that sleeps does not
+    /// count. The route does not look at it, so its time would stay in the past.
     var nextDue: MonotonicTime? {
         guard hasBroadcastWork else { return devices.nextDue }
         let others = broadcastChannels.lazy.compactMap { $0.isAsleep ? nil : $0.nextDue }.min()
@@ -59,7 +60,7 @@ final class RouteHosts {
 
     // MARK: Jobs
 
-    /// Lets a job wait for the host that it asks something of.
+    /// Adds a job to the jobs that wait for its host.
     ///
     /// - Returns: Whether the configuration names the host.
     func take(_ job: JobInFlight) -> Bool {
@@ -77,14 +78,15 @@ final class RouteHosts {
         return true
     }
 
-    /// The host that a job is about to be given to.
+    /// The host of a job's operation. A host for broadcast channels is noted as having work, because it is about to get
+    /// the job.
     private func host(of job: JobInFlight) -> Destination? {
         let host = self[Destination.Kind(job.job.operation)]
         if host?.isForBroadcastChannels == true { hasBroadcastWork = true }
         return host
     }
 
-    /// Drops what was not sent of a job, until the broker delivers the job again.
+    /// Drops the notifications of a job that were not sent, until the broker delivers the job again.
     func drop(_ job: JobInFlight) { self[Destination.Kind(job.job.operation)]?.drop { $0 === job } }
 
     /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a

@@ -4,7 +4,7 @@ package enum RouteLimit: String, Sendable, CaseIterable {
     case streams
     /// The flow-control windows are full: more connections or less distance would help.
     case window
-    /// The configured rate.
+    /// The configured rate, or the worker's part of a rate that operators set for all workers.
     case rate
     /// RabbitMQ: it delivers nothing, or takes and confirms results more slowly than APNs answers.
     case broker
@@ -13,7 +13,7 @@ package enum RouteLimit: String, Sendable, CaseIterable {
     /// Nothing: every job goes out at once.
     case nothing
 
-    /// The limit of a route that lives on two lanes: the limit of either lane; of two limits the one listed first.
+    /// The limit of a route on two lanes together: of the lanes' two limits, the one that is listed first.
     func joined(with other: RouteLimit) -> RouteLimit {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }

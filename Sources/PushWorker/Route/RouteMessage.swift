@@ -1,21 +1,25 @@
 /// The messages that the lanes of one route send each other, each about its own jobs and deliveries.
 ///
-/// A broker that loses a channel delivers unacknowledged messages again. They may come to another lane than the one
-/// that pushed them, and before that lane knows of its loss. So a lane with a redelivery that nobody remembers asks the
-/// other lanes first. A lane that has the job continues it. The lane with the delivery settles the delivery when it is
-/// told.
+/// A broker that loses a channel delivers unacknowledged messages again. A message may come to another lane than the
+/// one that pushed it, and before that lane knows of its loss.
+///
+/// So a lane with a redelivery that the memory does not know asks the other lanes first. A lane that has the job
+/// continues the job. It tells the lane with the delivery when to settle the delivery.
 enum RouteMessage: Sendable {
     /// I have a redelivery. Answer once you know that its job is not yours, or once your channel is gone and all its
-    /// jobs are in the memory. A copy that the broker may have twice is not a redelivery. Of a copy, answer only
-    /// whether you have the first one.
+    /// jobs are in the memory.
+    ///
+    /// A copy that the broker may have twice is not a redelivery. For a copy, answer at once whether you have the first
+    /// one.
     case asked(DeliveryOnLane, isCopy: Bool)
-    /// I know that now. Of a copy: whether I have the first one.
+    /// My answer. For a redelivery it means that the job is not mine, or that my jobs are in the memory; `isKnown` is
+    /// false. For a copy `isKnown` says whether I have the first one.
     case answered(DeliveryOnLane, isKnown: Bool)
     /// I received your job's delivery. Continue the job, and tell me when to settle the delivery.
     case lent(DeliveryOnLane, for: JobOnLane)
-    /// The delivery you lent is done with.
+    /// My job is done with the delivery that you lent: settle the delivery.
     case settled(DeliveryOnLane, of: JobOnLane, LentFate)
-    /// My channel is gone, and the delivery I lent with it; the broker delivers it again to one of us.
+    /// My channel is gone, and with it the delivery that I lent. The broker delivers its message again to one of us.
     case lost(DeliveryOnLane, of: JobOnLane)
     /// The state of suspects has changed: look again.
     case suspectsChanged

@@ -16,7 +16,7 @@ struct RoutePeers {
     ///   - route: The number of the route in the worker; nil for the route that answers `NoRoute`, which tells nothing.
     ///   - lane: The number of the lane.
     ///   - lanes: The numbers of all lanes on which the route lives.
-    ///   - post: Tells another lane of the worker something; says whether it is there.
+    ///   - post: Tells another lane of the worker something; returns whether that lane is there.
     init(of route: Int?, on lane: Int, lanes: [Int], post: @escaping (Int, LaneMessage) -> Bool) {
         (self.route, self.lane, self.lanes, self.post) = (route, lane, lanes, post)
     }
@@ -60,7 +60,7 @@ struct RoutePeers {
 
     /// A job goes back to the broker, for another worker.
     func giveBackLent(_ job: JobInFlight) {
-        // Where the channel is gone by then, the job goes on with its next delivery.
+        // If the channel of the lent delivery is gone by then, the job goes on with its next delivery.
         job.postpone(Notification(job: job, index: job.job.nextIndex(from: 0) ?? 0))
         giveUpLent(job, .givenBack)
     }

@@ -4,7 +4,7 @@ import PushModel
 /// How many messages the broker may deliver to a route on one lane: the credit of its queues, within their share of the
 /// worker's memory.
 ///
-/// A class, because it learns from whatever arrives. Confined to its lane. Time comes in.
+/// A class, because it learns from every message that arrives. Confined to its lane. Time comes in.
 final class RoutePrefetch {
     /// What decides how many messages a route may take now.
     struct Situation {
@@ -32,15 +32,16 @@ final class RoutePrefetch {
     struct Window: Equatable {
         /// Each queue of normal jobs and retries.
         var normal = 0
-        /// The queue of `high` jobs that go first; nil where it has the number of the others.
+        /// The queue of `high` jobs that go first; nil where it has the same number as the others.
         var high: Int?
     }
 
     /// The credit of each queue of normal jobs and retries.
     private(set) var credit: RouteCredit
-    /// The credit of the queue of `high` jobs that go first, by their shape alone; nil without such a queue.
+    /// The credit of the queue of `high` jobs that go first. It learns from `high` jobs alone; nil without such a
+    /// queue.
     private var highCredit: RouteCredit?
-    /// What the route uses of the worker's memory for jobs.
+    /// The part of the worker's memory for jobs that the route uses.
     private(set) var memory: MemoryClaim
     private let queues: Int
 
@@ -84,15 +85,15 @@ final class RoutePrefetch {
     /// The prefetch wanted of the route's queues.
     ///
     /// - Parameters:
-    ///   - situation: What decides.
-    ///   - former: What was wanted before.
-    ///   - current: What the broker knows.
+    ///   - situation: The facts that decide.
+    ///   - former: The prefetch that was wanted before.
+    ///   - current: The prefetch of the present consumers.
     func wanted(in situation: Situation, instead former: Window, current: Window) -> Window {
         switch situation.intake {
         case .none: return Window(normal: situation.isLooking ? wantedToLook(isNarrow: situation.isNarrow) : 0)
         case .one where situation.makesRoom, .full where situation.makesRoom: return Window()
-        // A job that is here already is the next probe. More jobs would wait for their turn, or come back so often that
-        // they look harmful.
+        // A job that is already here becomes the next probe. More jobs would only wait, or be given back so often that
+        // they look like poison.
         case .one: return Window(normal: situation.isQuiet && !situation.hasSuspects ? 1 : 0)
         // Suspects that came with a whole window are taken up before anything else is delivered.
         case .full where situation.hasSuspects && current.normal != 1: return Window()
@@ -111,7 +112,7 @@ final class RoutePrefetch {
         }
     }
 
-    /// The prefetch wanted of one queue: as before, where another is not worth a new consumer.
+    /// The prefetch wanted of one queue: as before, unless another prefetch is worth a new consumer.
     private static func wanted(
         by credit: RouteCredit, _ streams: Int, _ share: Int, _ former: Int?, _ current: Int
     ) -> Int {
@@ -127,7 +128,7 @@ final class RoutePrefetch {
         isNarrow ? 1 : min(ExpiryLook.window, credit.wanted(streams: RouteCredit.maximum, share: share))
     }
 
-    /// Whether the prefetch is not a configured number.
+    /// Whether the prefetch follows the connections and the rate; false where it is a configured number.
     var followsRate: Bool { credit.followsRate }
 
     // MARK: The worker's memory
@@ -135,15 +136,15 @@ final class RoutePrefetch {
     /// What each queue may hold, in bytes.
     private var share: Int { memory.share }
 
-    /// Asks for more or for less of the worker's memory, by what the route does with its prefetch.
+    /// Asks for more or for less of the worker's memory, by how much of its prefetch the route uses.
     ///
     /// - Parameters:
     ///   - isFull: Whether the breaker lets everything in.
     ///   - streams: How many streams the connections have, open or free.
-    ///   - wanted: What is wanted of the queues of normal jobs. While nothing is consumed yet, that may be all that the
-    ///     broker knows.
-    ///   - current: What the broker knows.
-    ///   - unacknowledged: How many messages the route has.
+    ///   - wanted: The prefetch wanted of the queues of normal jobs. It counts, because a consumer may deliver before
+    ///     the broker's answer says that it started.
+    ///   - current: The prefetch of the present consumers.
+    ///   - unacknowledged: How many deliveries of the route are not acknowledged.
     ///   - now: The time.
     func claimMemory(
         isFull: Bool, streams: Int, wanted: Int, current: Window, unacknowledged: Int, now: MonotonicTime
@@ -157,7 +158,7 @@ final class RoutePrefetch {
             now: now)
     }
 
-    /// Gives all of it back: the route ends.
+    /// Gives all of the memory back: the route ends.
     func releaseMemory() { memory.release() }
 
     /// When time alone gives `claimMemory` something to do; nil for never.

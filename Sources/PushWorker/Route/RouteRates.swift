@@ -1,30 +1,30 @@
 import EventLoop
 import PushModel
 
-/// The rates that hold a route back on all its lanes: the configured one, and the worker's part of one that operators
-/// set for all workers. The lower one counts.
+/// The rates that hold a route back on all its lanes. One is configured. The other is the worker's part of a rate that
+/// operators set for all workers. The lower one counts.
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteRates {
-    /// What became of the rate that counts.
+    /// How the rate that counts has changed.
     enum Change: Equatable {
-        /// It is the one that counted before.
+        /// The rate is the same as before.
         case none
         /// Another rate counts, and allows less.
         case lower
-        /// Another rate counts, or none.
+        /// Another rate counts that does not allow less, or no rate counts.
         case other
     }
 
     /// The rate that counts, on all lanes; nil without any.
     private(set) var current: SharedRate?
-    /// When it allows the next request, while it holds the route back in this turn.
+    /// When the rate allows the next request; nil unless it held the route back in this turn.
     private(set) var nextDue: MonotonicTime?
     private var configured: SharedRate?
     private var fleet: SharedRate?
     /// Whether the other lanes know that `high` jobs wait here for the rate.
     private var saidUrgent = false
-    /// Multicast jobs that the rate that counts keeps half sent.
+    /// Multicast jobs that are half sent because the rate holds the rest back.
     private var slow = SlowJobs()
 
     /// Begins with the configured rate.
@@ -37,7 +37,7 @@ final class RouteRates {
 
     /// Holds the route to another configured rate.
     ///
-    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
+    /// - Parameter rate: What the route may send, on all its lanes; nil for no limit.
     func limit(to rate: SharedRate?) -> Change {
         configured = rate
         return follow()
@@ -45,8 +45,8 @@ final class RouteRates {
 
     /// Holds the route to another part of the rate for all workers.
     ///
-    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
-    /// - Returns: Nil where that is no news.
+    /// - Parameter rate: What the route may send, on all its lanes; nil for no limit.
+    /// - Returns: How the rate that counts has changed; nil if this part is the same as before.
     func limitForFleet(to rate: SharedRate?) -> Change? {
         guard rate !== fleet else { return nil }
         fleet = rate
@@ -68,7 +68,7 @@ final class RouteRates {
     /// A turn begins.
     func turnBegan() { nextDue = nil }
 
-    /// Takes as many requests as the rate allows now, whichever host they go to. What is not used has to be given back.
+    /// Takes as many requests as the rate allows now, for any host. The caller gives back those that it does not use.
     ///
     /// - Parameters:
     ///   - room: How many requests may be submitted; afterwards no more than were taken.
@@ -79,7 +79,7 @@ final class RouteRates {
         let most = isUrgent ? room.total : room.normal
         guard most > 0 else { return room.limit(to: 0) }
         let taken = current.take(upTo: most, isUrgent: isUrgent, now: now)
-        // Fewer than `high` jobs may need: they go on as soon as the rate allows more.
+        // The `high` jobs may need more than was taken: they go on as soon as the rate allows more.
         if taken == 0 || isUrgent && taken < most { nextDue = current.nextDue(isUrgent: isUrgent, now: now) }
         room.limit(to: taken)
     }
@@ -87,7 +87,7 @@ final class RouteRates {
     /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
     func giveBack(_ count: Int) { current?.giveBack(count) }
 
-    /// Whether the rate allows a request now. `nextDue` says when it allows the next where it does not.
+    /// Whether the rate allows a request now. If not, `nextDue` says when it allows the next one.
     func allowsOne(now: MonotonicTime) -> Bool {
         guard let current, current.available(now: now) == 0 else { return true }
         nextDue = current.nextDue(now: now)
@@ -98,14 +98,15 @@ final class RouteRates {
     ///
     /// - Parameters:
     ///   - job: The job; nil without one, or without a rate.
-    ///   - jobClass: The class of jobs that it waits among.
+    ///   - jobClass: The class of the list in which the job waits.
     ///   - now: The time.
     /// - Returns: Whether the rate has kept the job half sent for too long.
     func keepsTooLong(_ job: JobInFlight?, of jobClass: JobClass, now: MonotonicTime) -> Bool {
         slow.isOverdue(job, of: jobClass, now: now)
     }
 
-    /// Lets normal jobs of other lanes leave a request to the `high` jobs that wait for the rate here.
+    /// Tells the other lanes whether `high` jobs wait here for the rate. If so, normal jobs of all lanes leave one
+    /// request to these jobs.
     ///
     /// - Parameter hasHighWaiting: Whether `high` jobs wait that go first.
     func noteUrgency(hasHighWaiting: Bool) {

@@ -1,8 +1,8 @@
 import APNSClient
 import EventLoop
 
-/// What a route says of itself: what it does, what keeps it from pushing more, and the gauges. The report is made from
-/// the parts of the route at one moment, and changes none of them.
+/// What a route says of itself: what it does, what keeps it from pushing more, and the gauges. A report is made from
+/// the parts of the route at one moment. It changes none of them.
 struct RouteReport {
     /// What the lane and the operators want of the route.
     struct Circumstances {
@@ -46,7 +46,7 @@ struct RouteReport {
         pool = hosts.devices.pool?.status
     }
 
-    /// The status.
+    /// The route's status for readiness.
     ///
     /// - Parameter name: The name of the route.
     func status(of name: String) -> LaneStatus.Route {
@@ -56,7 +56,7 @@ struct RouteReport {
             consumers: takesAllJobs ? 1 : 0)
     }
 
-    /// Writes the gauges of this moment into a route's counters, but for those that lanes share.
+    /// Writes the gauges of this moment into a route's counters, except those that the lanes share.
     func write(to counters: inout RouteCounters) {
         let devices = hosts.devices
         counters.limitedBy = limit
@@ -77,7 +77,8 @@ struct RouteReport {
     /// Connections to APNs that can be used.
     private var connections: Int { pool.map { $0.proving + $0.open } ?? 0 }
 
-    /// A route that needs no connection is as ready as one whose first connect is under way.
+    /// What the route does now. A route is not `unreachable` while it needs no connection, or while its first connect
+    /// is under way.
     private var state: RouteState {
         let breaker = hosts.devices.breaker
         return switch breaker.state {

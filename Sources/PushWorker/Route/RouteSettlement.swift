@@ -2,16 +2,17 @@ import APNSClient
 import EventLoop
 import PushModel
 
-/// How the notifications of a route are settled: from an answer, its absence, or what makes a request needless, to the
-/// messages that follow. A job ends here, too, once the broker has all of its messages.
+/// How the notifications of a route are settled: from an answer, a missing answer or a reason to send no request, to
+/// the messages that follow. A job ends here, too, once the broker has all of its messages.
 ///
-/// `RetryPolicy` decides what an attempt leads to, and `Preflight` what need not be sent. Here that is carried out.
+/// `RetryPolicy` decides what an attempt leads to. `Preflight` decides what need not be sent. This class carries their
+/// decisions out.
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteSettlement {
     /// The most notifications that one turn settles without a request, such as those of a cancelled campaign: about a
-    /// millisecond's worth. Batches of their results count for little against `Publisher.congestion`, so that does not
-    /// bound them.
+    /// millisecond's worth. `Publisher.congestion` does not bound them, because batches of their results count for
+    /// little against it.
     static let mostSettledUnsent = 256
 
     private let policy: RetryPolicy
@@ -23,7 +24,7 @@ final class RouteSettlement {
     private let outbox: Outbox
     private let deliveries: RouteDeliveries
     private let tally: RouteTally
-    /// Watches the share of dead tokens among final answers.
+    /// Counts final answers for the watch over the share of dead tokens.
     private var deadTokens: DeadTokenTally
     private var random = SystemRandomNumberGenerator()
     /// The campaigns that are paused or cancelled.
@@ -54,11 +55,11 @@ final class RouteSettlement {
 
     // MARK: Answers
 
-    /// APNs answered a request, or provably or possibly did not.
+    /// A request is over: APNs answered it, provably did not process it, or may have processed it.
     ///
     /// - Parameters:
-    ///   - tag: What the request was submitted with.
-    ///   - answer: What became of it.
+    ///   - tag: The tag that the request was submitted with.
+    ///   - answer: How the request ended.
     ///   - destination: Where it went.
     ///   - moment: The time.
     func answered(_ tag: Int, _ answer: PushAnswer, on destination: Destination, at moment: Moment) {
@@ -87,7 +88,7 @@ final class RouteSettlement {
     ///   - notification: The notification.
     ///   - attempted: How the attempt ended.
     ///   - destination: Where it was to go.
-    ///   - response: What APNs answered; nil where it did not.
+    ///   - response: The answer of APNs; nil where there was none.
     ///   - moment: The time.
     func settle(
         _ notification: Notification, _ attempted: Attempted, on destination: Destination,
@@ -120,7 +121,8 @@ final class RouteSettlement {
         case .resend: resend(notification, to: destination, counted: false)
         case .resendOnNewConnection: resend(notification, to: destination, counted: true)
         case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
-        // APNs refused the credential, or would have. The job waits for another one no longer than `retry.max_age`.
+        // APNs refused the credential, or would have refused it. The job waits for another credential, but no longer
+        // than `retry.max_age`.
         case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
     }
@@ -135,8 +137,8 @@ final class RouteSettlement {
 
     /// Tells the breaker whether an answer says that APNs cannot serve the route.
     ///
-    /// While the route works, a 429 for a token that already rests counts neither way. A probe answered 429 does not end
-    /// the outage.
+    /// While the route works, a 429 for a token that already rests counts neither way. A probe that is answered with
+    /// 429 does not end the outage.
     private func learnHealth(
         of devices: Destination, from answer: Answer, _ notification: Notification, at moment: Moment
     ) {
@@ -204,8 +206,10 @@ final class RouteSettlement {
         }
     }
 
-    /// Sends a whole job whose time has not come into the tier in which it waits next, its attempt unchanged: its
-    /// notifications in one copy. It needs neither a connection to APNs nor a place of the rate.
+    /// Sends a whole job whose time has not come into the tier in which it waits next.
+    ///
+    /// All its notifications go in one copy, and its attempt stays the same. The job needs neither a connection to APNs
+    /// nor a request of the rate.
     func hold(_ job: JobInFlight, at moment: Moment) {
         guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
             let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
@@ -223,7 +227,7 @@ final class RouteSettlement {
         }
     }
 
-    /// Reports jobs that are refused, as long as results find their way out.
+    /// Reports jobs that are refused, while the outbox has room for their results.
     func reportRefused(at moment: Moment) {
         while let notification = outbox.nextRefused() {
             guard let refusal = notification.job.refusal else { continue }
@@ -233,7 +237,8 @@ final class RouteSettlement {
 
     // MARK: What becomes of a notification
 
-    /// Sends again, ahead of everything that waits; a job whose channel is gone waits for the broker to deliver it again.
+    /// Sends a notification again, ahead of those of its class that wait. If the job's channel is gone, the
+    /// notification waits until the broker delivers the job again.
     private func resend(_ notification: Notification, to destination: Destination, counted: Bool) {
         var again = notification
         if counted { again.resends += 1 } else { again.refusals += 1 }
@@ -252,7 +257,7 @@ final class RouteSettlement {
     ///   - notification: The notification.
     ///   - tier: The tier's position.
     ///   - attempt: The number of the attempt that the copy is for.
-    ///   - wasAttempted: Whether an attempt was made, from which on the age of the job counts.
+    ///   - wasAttempted: Whether an attempt was made. The age of the job counts from the first attempt.
     ///   - moment: The time.
     func waitInTier(
         _ notification: Notification, _ tier: Int, attempt: Int, wasAttempted: Bool = true, at moment: Moment
@@ -279,7 +284,7 @@ final class RouteSettlement {
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         tally.counters.outcomes.count(report.outcome, report.reason)
         outbox.publish(notification, content, note: note)
-        // A rejected delivery's dead letter is the broker's to write.
+        // The broker writes the dead letter of a rejected delivery.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
             goOn(with: notification, as: .deadLetter(report), at: moment)
         } else {
@@ -288,8 +293,10 @@ final class RouteSettlement {
         }
     }
 
-    /// Settles a notification whose job goes on as a copy: at once for a single one, gathered for multicast, and
-    /// gathered where the job's channel is gone, because the delivery may never come back to this worker.
+    /// Settles a notification whose job goes on as a copy.
+    ///
+    /// The copy of a job with one notification is published at once. Copies of a multicast job are gathered. Copies are
+    /// also gathered where the job's channel is gone, because the delivery may never come back to this worker.
     private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
         let job = notification.job
         job.settled(at: moment.wall)
@@ -303,7 +310,8 @@ final class RouteSettlement {
 
     /// Publishes one copy per group once every notification of a multicast job is settled.
     private func publishGroupsIfSettled(_ job: JobInFlight) {
-        // A job whose channel is gone may come again to another worker, whole: copies of it would only duplicate.
+        // The broker may deliver a job whose channel is gone to another worker, whole. Copies of the job would then be
+        // duplicates.
         guard job.unsettled == 0, !job.groups.isEmpty, deliveries.holds(job) else { return }
         for group in job.takeGroups() {
             outbox.publish(group.content(tokenCount: job.job.tokenCount), for: job)
@@ -324,7 +332,8 @@ final class RouteSettlement {
         }
     }
 
-    /// A job has a delivery again. What waited for that is published, or the delivery is settled.
+    /// A job has a delivery again. The copies that waited for the delivery are published. If nothing else is left to
+    /// do, the delivery is settled.
     func resumed(_ job: JobInFlight, at moment: Moment) {
         publishGroupsIfSettled(job)
         if job.isFinished { finish(job, at: moment) }

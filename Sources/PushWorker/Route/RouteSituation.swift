@@ -12,7 +12,7 @@ struct RouteSituation {
     var isCongested = false
     /// Whether notifications wait to be sent.
     var hasBacklog = false
-    /// Whether the configured rate holds them back.
+    /// Whether a rate holds these notifications back.
     var isRateReached = false
     /// The limit that keeps the connections from taking more.
     var pool = APNSPoolLimit.nothing

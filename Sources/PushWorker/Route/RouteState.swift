@@ -1,6 +1,9 @@
-/// What a route does now, as `/readyz` and the metrics tell it. The order is that of how little it keeps from pushing.
+/// What a route does now, as `/readyz` and the metrics tell it.
+///
+/// The cases are in order. The first keeps the route least from pushing. So the minimum of several lanes' states is the
+/// best one.
 package enum RouteState: String, Sendable, CaseIterable, Comparable {
-    /// It pushes, or would with its next job.
+    /// It pushes, or would push the next job at once.
     case ready
     /// It tries one job at a time, to learn whether APNs takes jobs again.
     case probing

@@ -19,8 +19,8 @@ struct RouteSurroundings {
     var resultsBatch = 1
     /// The worker's memory for jobs.
     var memory = SharedMemoryBudget()
-    /// Tells another lane of the worker something; says whether it is there. The lane hears of it in a turn of its own,
-    /// never within the call.
+    /// Tells another lane of the worker something; returns whether that lane is there. The other lane hears of it in a
+    /// turn of its own, never within the call.
     var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
     /// Gives a destination of the route connections.
     var open: (Route, Destination) -> Void = { _, _ in }

@@ -2,13 +2,13 @@ import PushModel
 
 /// How many requests may be submitted to a destination now, in all and for normal jobs.
 ///
-/// A route that takes `high` jobs first keeps a quarter of what its connections take at once free of normal ones, at
-/// least one request. `high` requests that are open already count towards this quarter. Pure.
+/// A route that takes `high` jobs first keeps requests free of normal jobs: a quarter of those that its connections
+/// take at once, and at least one. `high` requests that are open already count towards this quarter. Pure.
 struct SendingRoom: Equatable {
-    /// The part that is kept: one in so many.
+    /// One in this many requests is kept.
     static let part = 4
 
-    /// How many requests may be submitted, whatever their class.
+    /// How many requests may be submitted, for jobs of any class.
     private(set) var total: Int
     /// How many of them may be of normal jobs.
     private(set) var normal: Int
@@ -18,13 +18,13 @@ struct SendingRoom: Equatable {
     /// - Parameter total: How many requests may be submitted.
     init(_ total: Int) { (self.total, normal) = (total, total) }
 
-    /// Room of which some is kept for `high` jobs.
+    /// Room that is partly kept for `high` jobs.
     ///
     /// - Parameters:
     ///   - total: How many requests may be submitted.
     ///   - kept: How many of them are kept.
-    ///   - isStill: Whether no request is open. Then one normal job may go in any case. A peer whose flow-control
-    ///     window stays small would get none of them otherwise.
+    ///   - isStill: Whether no request is open. One normal job may then go in any case. Otherwise no normal job would
+    ///     ever go to a peer whose flow-control window stays small.
     init(_ total: Int, keeping kept: Int, isStill: Bool) {
         self.total = total
         normal = max(isStill ? min(1, total) : 0, total - kept)
@@ -33,13 +33,13 @@ struct SendingRoom: Equatable {
     /// How many free requests normal jobs have to leave.
     ///
     /// - Parameters:
-    ///   - concurrency: How many requests the connections take at once. Of a single one nothing is kept.
+    ///   - concurrency: How many requests the connections take at once. If they take only one, none is kept.
     ///   - highInFlight: How many `high` requests are open.
     static func kept(of concurrency: Int, highInFlight: Int) -> Int {
         concurrency < 2 ? 0 : max(0, max(1, concurrency / part) - highInFlight)
     }
 
-    /// No more than some requests may be submitted.
+    /// Allows no more than some number of requests.
     mutating func limit(to most: Int) {
         total = min(total, most)
         normal = min(normal, most)

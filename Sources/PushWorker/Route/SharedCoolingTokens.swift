@@ -19,12 +19,12 @@ final class SharedCoolingTokens: Sendable {
         return due == .max ? nil : MonotonicTime(nanoseconds: due)
     }
 
-    /// APNs has had too many for a token; see `CoolingTokens`.
+    /// APNs has had too many notifications for a token; see `CoolingTokens`.
     func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
         with { $0.cool(key, until: end, now: now) }
     }
 
-    /// How long nothing is to be sent to a token; nil when it may be.
+    /// How long nothing is to be sent to a token; nil when notifications may be sent.
     func remaining(_ key: Int, now: MonotonicTime) -> Duration? {
         isEmpty ? nil : with { $0.remaining(key, now: now) }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The dead tokens of a route on all its lanes. Safe on any thread.
+/// The watch over a route's dead tokens, on all its lanes. Safe on any thread.
 final class SharedDeadTokens: Sendable {
     private struct State {
         var watch = DeadTokenWatch()
@@ -19,15 +19,15 @@ final class SharedDeadTokens: Sendable {
     /// Whether tokens should be kept for now.
     var isSuspicious: Bool { state.withLock { $0.watch.isSuspicious } }
 
-    /// What the worker knows; nil for nothing.
+    /// What the worker knows about dead tokens; nil for nothing.
     var knowledge: DeadTokenKnowledge? { state.withLock { $0.watch.knowledge } }
 
-    /// Begins where the other workers are. It counts only as long as nothing is known here.
+    /// Begins with what the other workers know. This has no effect once something is known here.
     ///
     /// - Parameters:
-    ///   - knowledge: What they know.
-    ///   - trust: The id of the last command that said that dead tokens can be trusted. They have heard it, so it means
-    ///     nothing new here.
+    ///   - knowledge: What the other workers know.
+    ///   - trust: The id of the last command that said that dead tokens can be trusted. The other workers have heard
+    ///     this command, so it changes nothing here.
     func begin(from knowledge: DeadTokenKnowledge, trust: String?) {
         state.withLock { state in
             guard state.watch.knowledge == nil else { return }
@@ -36,7 +36,7 @@ final class SharedDeadTokens: Sendable {
         }
     }
 
-    /// An operator says that the dead tokens can be trusted. It counts from now on, and each command counts once.
+    /// An operator says that the dead tokens can be trusted. The command counts from now on, and only once.
     ///
     /// - Parameter command: The id of the command.
     func trust(by command: String) {

@@ -3,18 +3,18 @@ import WorkerSettings
 
 /// The memory for jobs that the lanes of a worker share. Safe on any thread.
 ///
-/// A lock is taken where a route asks for another power of two, gets memory, or gives memory back. Everything else is
-/// read without a lock.
+/// A lock is taken where a route asks for another power of two, gets memory or gives it back, and by `divide(among:)`
+/// and `problem`. All other values are read without a lock.
 final class SharedMemoryBudget: Sendable {
     private let budget: Mutex<MemoryBudget>
     private let latestPart: Atomic<Int>
     private let latestLevel: Atomic<Int>
     private let latestFree: Atomic<Int>
 
-    /// Nothing is lent yet.
+    /// A budget before anything is lent.
     ///
     /// - Parameters:
-    ///   - bytes: All of it.
+    ///   - bytes: The whole budget.
     ///   - queues: How many queues there are on all lanes.
     init(bytes: Int = WorkerConfiguration.standardJobMemory, queues: Int = 1) {
         let budget = MemoryBudget(bytes: bytes, queues: queues)

@@ -6,26 +6,26 @@ final class SharedRate: Sendable {
     /// Requests per second and lane.
     let perLane: Double
     private let limit: Mutex<RateLimit>
-    /// On how many lanes `high` jobs wait for the rate that go before normal ones.
+    /// On how many lanes `high` jobs that go before normal ones wait for the rate.
     private let urgentLanes = Atomic(0)
 
-    /// A full bucket.
+    /// A rate with a full bucket.
     ///
     /// - Parameters:
-    ///   - perSecond: Requests per second.
-    ///   - lanes: How many lanes share them.
+    ///   - perSecond: Requests per second on all lanes together.
+    ///   - lanes: How many lanes share the rate.
     init(perSecond: Double, lanes: Int = 1) {
         perLane = perSecond / Double(lanes)
         limit = Mutex(RateLimit(perSecond: perSecond))
     }
 
-    /// An empty bucket, or one that holds what an earlier one held.
+    /// A rate whose bucket is empty, or holds what an earlier bucket held.
     ///
     /// - Parameters:
-    ///   - perSecond: Requests per second.
-    ///   - lanes: How many lanes share them.
-    ///   - start: When it begins to fill.
-    ///   - earlier: The bucket that it replaces; nil for none.
+    ///   - perSecond: Requests per second on all lanes together.
+    ///   - lanes: How many lanes share the rate.
+    ///   - start: When the bucket begins to fill.
+    ///   - earlier: The rate that this one replaces; nil for none.
     init(perSecond: Double, lanes: Int, fillingFrom start: MonotonicTime, after earlier: SharedRate? = nil) {
         perLane = perSecond / Double(lanes)
         limit = Mutex(
@@ -39,10 +39,10 @@ final class SharedRate: Sendable {
     /// lane.
     func note(isUrgent: Bool) { urgentLanes.add(isUrgent ? 1 : -1, ordering: .relaxed) }
 
-    /// How many requests have to be left to other lanes.
+    /// How many requests have to be left to lanes on which `high` jobs wait.
     private func left(_ isUrgent: Bool) -> Int { isUrgent ? 0 : urgentLanes.load(ordering: .relaxed) }
 
-    /// Takes as many requests as may go out now, within a number.
+    /// Takes as many requests as may go out now, up to a number.
     ///
     /// - Parameters:
     ///   - most: How many are wanted at most.
@@ -64,7 +64,7 @@ final class SharedRate: Sendable {
         if count != 0 { limit.withLock { $0.take(-count) } }
     }
 
-    /// When the next request may go out, when none may go out now.
+    /// When the next request may go out, if none may go out now.
     ///
     /// - Parameters:
     ///   - isUrgent: Whether it is for a `high` job.

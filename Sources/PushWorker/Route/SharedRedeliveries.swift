@@ -1,10 +1,10 @@
 import EventLoop
 import Synchronization
 
-/// The memory of redeliveries of a route on all its lanes. Safe on any thread; while nothing is remembered, no lock is
-/// taken.
+/// The memory of redeliveries of a route on all its lanes. Safe on any thread. While nothing is due to be forgotten,
+/// `forgetIfDue(now:)` takes no lock.
 final class SharedRedeliveries: Sendable {
-    /// The memory, with jobs that belong to one lane each.
+    /// The memory. Each of its jobs belongs to one lane.
     typealias Memory = RedeliveryMemory<RedeliveryKey, JobOnLane>
 
     private let memory: Mutex<Memory>
@@ -17,10 +17,10 @@ final class SharedRedeliveries: Sendable {
     /// - Parameter lanes: On how many lanes the route lives.
     init(lanes: Int = 1) { memory = Mutex(Memory(lanes: lanes)) }
 
-    /// How often deliveries that were held unread were given back, or lost with their channel.
+    /// How many times deliveries that were held unread were given back, or lost with their channel.
     var unreadReturns: UInt32 { unread.load(ordering: .relaxed) }
 
-    /// Notes that deliveries that were held unread go back.
+    /// Notes that deliveries that were held unread go back, or are lost with their channel.
     func returnedUnread() { unread.wrappingAdd(1, ordering: .relaxed) }
 
     /// When `forgetIfDue(now:)` has something to do; nil for never.

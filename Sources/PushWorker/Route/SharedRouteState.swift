@@ -2,19 +2,20 @@ import Synchronization
 
 /// The state that the lanes of one route share. Safe on any thread.
 ///
-/// An ordinary push takes no lock here. A lock is taken when something rare happens.
+/// A push takes a lock here only in rare cases. Final answers about device tokens share one lock for up to 64 of them
+/// (`DeadTokenTally`).
 final class SharedRouteState: Sendable {
-    /// The lanes on which the route lives. Where one lane speaks for all of them, the first one does.
+    /// The lanes on which the route lives. If one lane acts for all of them, it is the first one.
     let lanes: [Int]
     /// Device tokens that rest.
     let cooling = SharedCoolingTokens()
-    /// The share of dead tokens among final answers.
+    /// The watch over the share of dead tokens among final answers.
     let deadTokens: SharedDeadTokens
     /// Whose turn it is to take up jobs that came back often.
     let suspects = SuspectTurns()
-    /// Watches the clock.
+    /// Watches how far this machine's clock is off APNs' clock.
     let clock = Mutex(ClockSkewWatch())
-    /// Lets a route that was removed end on all lanes together, because its lanes may have questions to each other.
+    /// Lets a route that was removed end on all lanes together, because its lanes may still ask each other questions.
     let barrier: DrainBarrier
     /// The memory by which redeliveries are recognised.
     let redeliveries: SharedRedeliveries

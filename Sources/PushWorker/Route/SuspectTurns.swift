@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lets one lane of a route at a time take up jobs that came back often, with nothing under way on the others.
+/// Lets one lane of a route at a time take up jobs that came back often, while nothing is under way on the other lanes.
 ///
 /// If a suspect ends the process, the broker redelivers only that suspect, and no other job of the route. Safe on any
 /// thread. No lock is taken while no lane holds a suspect.
@@ -8,7 +8,8 @@ final class SuspectTurns: Sendable {
     private struct State {
         /// Lanes with suspects.
         var waiting: Set<Int> = []
-        /// Lanes that stand still: nothing in flight and no job taken since the first lane asked for its turn.
+        /// Lanes that stand still: nothing is under way there but the suspects that they hold, and nothing more can
+        /// arrive.
         var still: Set<Int> = []
     }
 
@@ -20,7 +21,7 @@ final class SuspectTurns: Sendable {
     /// Starts without suspects.
     init() {}
 
-    /// The lane whose turn it is: the first of those with suspects; nil without one.
+    /// The lane whose turn it is: of the lanes with suspects, the one with the lowest number; nil without one.
     var lane: Int? {
         let lane = turn.load(ordering: .acquiring)
         return lane == Self.none ? nil : lane
@@ -35,9 +36,9 @@ final class SuspectTurns: Sendable {
         }
     }
 
-    /// Notes whether a lane has anything under way beside the suspects that it holds.
+    /// Notes whether a lane stands still: whether nothing is under way on it but the suspects that it holds.
     ///
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether this differs from what was noted before.
     func note(_ lane: Int, isStill: Bool) -> Bool {
         state.withLock { state in
             isStill ? state.still.insert(lane).inserted : state.still.remove(lane) != nil
