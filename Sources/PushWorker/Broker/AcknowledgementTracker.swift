@@ -3,8 +3,8 @@ package import EventLoop
 /// Decides which deliveries of one channel generation to acknowledge, and how.
 ///
 /// Delivery tags of a channel count up from 1 (AMQP 0-9-1, basic.deliver). The finished prefix goes out as one
-/// `basic.ack` with `multiple`; a delivery that finished behind a slow one is acknowledged singly once it has waited,
-/// so that one silent stream does not hold the whole prefetch window. Pure: time comes in, acknowledgements come out.
+/// `basic.ack` with `multiple`. A delivery that finished behind a slow one is acknowledged singly after a wait. So one
+/// silent stream does not hold the whole prefetch window. Pure: time comes in, acknowledgements come out.
 package struct AcknowledgementTracker {
     /// One `basic.ack` to send.
     package struct Acknowledgement: Equatable {
@@ -32,7 +32,7 @@ package struct AcknowledgementTracker {
     private var head = 0
     /// How many tags right after the prefix are finished (done or already acknowledged singly).
     private var finishedPrefix = 0
-    /// Finished tags beyond the finished prefix that were not acknowledged yet.
+    /// How many tags beyond the finished prefix are finished and not acknowledged yet.
     private var stragglers = 0
     /// The tags of the stragglers, in the order they finished. Some may have been reached by the prefix since.
     private(set) var stragglerTags: [UInt64] = []
@@ -54,10 +54,10 @@ package struct AcknowledgementTracker {
         return true
     }
 
-    /// Records that everything a delivery asked for is confirmed, so that it may be acknowledged.
+    /// Records that everything the delivery led to is confirmed. The delivery may be acknowledged now.
     ///
-    /// Our own misuse (a tag that is unknown, or settled twice) traps: acknowledging an unknown tag would make the
-    /// broker close the channel and requeue the whole window.
+    /// Our own misuse (a tag that is unknown, or settled twice) traps. If we acknowledged an unknown tag, the broker
+    /// would close the channel and requeue the whole window.
     package mutating func done(_ tag: UInt64, now: MonotonicTime) {
         precondition(tag > acknowledgedPrefix, "delivery \(tag) was acknowledged before")
         let position = head + Int(tag - acknowledgedPrefix - 1)
@@ -120,13 +120,14 @@ package struct AcknowledgementTracker {
         return newly > 0 ? Acknowledgement(deliveryTag: highest, multiple: true) : nil
     }
 
-    /// The tags that finished behind an open delivery and have waited long enough, each to be acknowledged singly.
+    /// The tags that finished behind an open delivery, each to be acknowledged singly. All of them are taken once
+    /// finished deliveries have waited for `stragglerInterval`, or if `flush` is set.
     package mutating func takeStragglers(now: MonotonicTime, flush: Bool = false) -> [Acknowledgement] {
         guard stragglers > 0, flush || isDue(after: Self.stragglerInterval, now: now) else { return [] }
         var taken: [Acknowledgement] = []
         taken.reserveCapacity(stragglers)
-        // Stragglers have a list of their own. A search through all deliveries since a long-open one would grow with
-        // its age.
+        // The list saves a search from the oldest open delivery. The longer that delivery is open, the longer such a
+        // search takes.
         for tag in stragglerTags where tag > acknowledgedPrefix + UInt64(finishedPrefix) {
             let position = head + Int(tag - acknowledgedPrefix - 1)
             guard states[position] == .done else { continue }

@@ -4,9 +4,9 @@ import EventLoop
 /// verdicts out.
 ///
 /// - An answer that does not come for long costs the connection.
-/// - Publications that answered ones overtake are given up sooner. Their queue is in trouble then, and the broker is
-///   not.
-/// - The slow channel has a patience of its own. It does not grow as much, because only a new channel may help.
+/// - Publications that later, answered ones overtake are given up sooner. Then their queue is in trouble, and the
+///   broker is not.
+/// - The slow channel has a patience of its own. That patience grows less, because only a new channel may help.
 /// - A reply without an answer costs nothing but the reply. Only its exchange is in trouble.
 struct AnswerPatience {
     /// Since when the broker has owed its answers; nil where it owes none.
@@ -29,7 +29,7 @@ struct AnswerPatience {
         case waits
         /// Overtaken publications are no longer waited for.
         case overtaken
-        /// The broker does not answer at all; again, if another connection did not help.
+        /// The broker does not answer at all. `isAgain` is true if another connection did not help before.
         case overdue(isAgain: Bool)
     }
 
@@ -37,15 +37,15 @@ struct AnswerPatience {
     private struct Overtaken {
         /// When the oldest of them was published.
         let oldest: MonotonicTime
-        /// When that was seen first.
+        /// When the overtaking was seen first.
         let since: MonotonicTime
-        /// Since when so many were answered that the trouble is not the broker's.
+        /// Since when `mostOvertakers` later ones are answered; nil while fewer are.
         var sureSince: MonotonicTime?
     }
 
-    /// So many later publications must be confirmed before the trouble is surely not the broker's.
+    /// This many later publications must be answered before the trouble is surely not the broker's.
     static let mostOvertakers = 32
-    /// The usual patience with publications that so many overtook.
+    /// The usual patience with publications that `mostOvertakers` later ones overtook.
     static let usualWithOvertaken = Duration.seconds(2)
 
     /// The patience with a broker that does not answer at all.
@@ -56,7 +56,7 @@ struct AnswerPatience {
     private(set) var withSlow: ConfirmPatience
     /// Publications that answered ones overtook; nil without any.
     private var overtaken: Overtaken?
-    /// When the broker last said that it does not read.
+    /// The latest time at which the broker was known not to read.
     private var blockedAt = MonotonicTime(nanoseconds: 0)
 
     /// Patience that never ran out.
@@ -75,7 +75,7 @@ struct AnswerPatience {
     /// must not cost the next connection, too.
     var leastAgeOfOvertaken: Duration { withOvertaken.usual / 4 }
 
-    /// The broker reads again: it has its time for answers from now on.
+    /// The broker does not read now, or reads again from now on. Its time for answers starts anew.
     mutating func excused(now: MonotonicTime) {
         blockedAt = now
         withAll.excused(now: now)
@@ -94,8 +94,8 @@ struct AnswerPatience {
     /// The connection is gone, and nothing on it is overtaken any more.
     mutating func connectionLost() { overtaken = nil }
 
-    /// What is to be done about answers that do not come, the slow channel's aside. If something is, the patience is
-    /// longer the next time.
+    /// Decides what is to be done about answers that do not come, except on the slow channel. A patience that runs out
+    /// here is longer the next time.
     ///
     /// - Parameters:
     ///   - debts: What the broker owes.
@@ -103,7 +103,7 @@ struct AnswerPatience {
     ///   - now: The time.
     /// - Returns: The verdict.
     mutating func verdict(on debts: Debts, isFull: Bool, now: MonotonicTime) -> Verdict {
-        // It forgets earlier trouble as time passes.
+        // Asked in each case, because `runsOut` also forgets earlier trouble as time passes.
         let isSure = withOvertaken.runsOut(oldest: overtaken?.sureSince, now: now)
         if isSure || isFull || overtakenDue.map({ now >= $0 }) ?? false { return .overtaken }
         let isAgain = withAll.doublings > 0
@@ -115,15 +115,17 @@ struct AnswerPatience {
         withSlow.runsOut(oldest: debts.slow, now: now)
     }
 
-    /// When the oldest unanswered reply is given up; nil while results wait for as long. The connection may be to blame
-    /// then, and replies are published again.
+    /// When the oldest unanswered reply is given up; nil without one.
+    ///
+    /// Also nil if a publication on the main channel is unanswered for as long, and no later one there was answered.
+    /// The connection may be to blame then. On another connection, replies are published again.
     func repliesDue(_ debts: Debts) -> MonotonicTime? {
         guard let oldest = debts.reply else { return nil }
         if debts.overtakers == 0, let result = debts.main, result <= oldest { return nil }
         return max(oldest, blockedAt) + usual
     }
 
-    /// When time alone lets something be given up; nil while it does not.
+    /// When something is given up because time passed; nil if the broker owes no answer.
     func due(_ debts: Debts) -> MonotonicTime? {
         let due: [4 of MonotonicTime?] = [
             repliesDue(debts), overtakenDue, withSlow.due(oldest: debts.slow), withAll.due(oldest: debts.oldest),
@@ -131,8 +133,10 @@ struct AnswerPatience {
         return MonotonicTime.earliest(of: due)
     }
 
-    /// When overtaken publications are given up; nil without any. Their time counts from when the overtaking was
-    /// noticed: after a pause of the whole broker, confirms are read one by one.
+    /// When overtaken publications are given up; nil without any.
+    ///
+    /// Their time counts from when the overtaking was noticed, because confirms are read one by one after a pause of
+    /// the whole broker.
     private var overtakenDue: MonotonicTime? {
         guard let overtaken else { return nil }
         let usual = max(overtaken.since, blockedAt) + usual

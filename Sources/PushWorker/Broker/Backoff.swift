@@ -1,9 +1,10 @@
 import EventLoop
 
-/// Exponential backoff with jitter: each wait is drawn uniformly from nothing to a bound that doubles up to a cap.
+/// Exponential backoff with jitter: each wait is drawn uniformly below a bound. The bound doubles up to a cap.
 ///
-/// A success counts only once it has lasted for a while (`ended(after:)`). So a connection that opens and dies at once
-/// is not tried again at full speed. Randomness comes in, so that a test can run an hour of reconnecting as a table.
+/// A success counts only once it has lasted for `probation` (`ended(after:)`). So a connection that opens and dies at
+/// once is not tried again at full speed. Randomness is passed in, so that a test can run an hour of reconnecting as a
+/// table.
 package struct Backoff: Sendable {
     /// How long a success must last for the waits to begin again.
     package static let probation = Duration.seconds(10)
@@ -18,7 +19,8 @@ package struct Backoff: Sendable {
     private let isSteady: Bool
     /// Whether this worker is one of the few that reconnect late after this outage.
     private var isLate = false
-    /// How many waits were drawn since the last success.
+    /// How many waits were drawn since a success that lasted. `crowded()` sets it so that the next wait is the first at
+    /// the cap.
     package private(set) var failures = 0
 
     /// Creates a backoff that starts at `base` and never draws a wait longer than `cap`.
@@ -37,7 +39,7 @@ package struct Backoff: Sendable {
         self.isSteady = isSteady
     }
 
-    /// Reconnecting to the broker: 0.5 to 4 seconds, and up to 24 for a worker that is late (`OutageDraw`).
+    /// Reconnecting to the broker: bounds from 0.5 to 4 seconds, and up to 24 for a worker that is late (`OutageDraw`).
     ///
     /// The cap brings a single worker back within four seconds of its broker's return. The few late workers spread the
     /// return of a fleet over more than ten seconds.
@@ -48,12 +50,13 @@ package struct Backoff: Sendable {
     package static var broker: Backoff {
         Backoff(base: .milliseconds(500), cap: .seconds(4), lateCap: .seconds(24), isSteady: true)
     }
-    /// Asking again for a queue that is missing or that we may not read: 1 to 15 seconds.
+    /// Asking again for a queue that is missing or that we may not read: bounds from 1 to 15 seconds.
     package static var queue: Backoff { Backoff(base: .seconds(1), cap: .seconds(15)) }
-    /// Publishing again after a refusal or a return, and opening a publish channel again: 0.1 to 4 seconds.
+    /// Publishing again after a refusal or a return, and opening a publish channel again: bounds from 0.1 to 4 seconds.
     package static var publication: Backoff { Backoff(base: .milliseconds(100), cap: .seconds(4)) }
 
-    /// Draws the next wait. It is at least a twentieth of the bound, so that waits of zero cannot spin.
+    /// Draws the next wait. It is at least a twentieth of the bound, because waits of nearly zero would make a busy
+    /// loop.
     package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         let bound = bound(after: failures)
         let wasAtCap = failures > 0 && self.bound(after: failures - 1) == cap
@@ -71,22 +74,23 @@ package struct Backoff: Sendable {
         if lifetime >= Self.probation { failures = 0 }
     }
 
-    /// Many workers lost the same at the same time. The next wait is drawn from the largest bound.
+    /// Many workers lost their connections at the same time. The next wait is drawn from the largest bound.
     package mutating func crowded() {
         // Stops at the first wait at the cap, because that one is drawn from the whole bound.
         failures = 0
         while failures < 20, bound(after: failures) < cap { failures += 1 }
     }
 
-    /// An attempt to reach the broker ran out of time. A broker that is so busy spreads the fleet's return by itself, and
-    /// more long pauses would only add to it. So this worker is not late any more.
+    /// An attempt to reach the broker ran out of time, so this worker is not late any more. Such a busy broker already
+    /// spreads the fleet's return, and long pauses would only spread it further.
     package mutating func metSilence() { isLate = false }
 
     /// A connection is gone, perhaps with those of all workers. The waits begin again if it lasted.
     ///
     /// - Parameters:
     ///   - lifetime: How long it lasted.
-    ///   - isCrowd: Whether the broker closed it. The broker then surely closed those of all other workers, too.
+    ///   - isCrowd: Whether the broker closed it. The broker is then expected to have closed those of all other
+    ///     workers, too.
     ///   - isLate: Whether this worker is one of the few that reconnect late after this outage, see `OutageDraw`.
     package mutating func lost(after lifetime: Duration, isCrowd: Bool, isLate: Bool) {
         self.isLate = isLate

@@ -32,6 +32,7 @@ final class BrokerLink: ReadinessHandler {
         case closed
     }
 
+    /// The use of the connection.
     let role: LinkRole
     /// Why there is no connection, for people.
     private(set) var trouble: String?
@@ -71,8 +72,8 @@ final class BrokerLink: ReadinessHandler {
     ///   - loop: Watches its socket.
     ///   - delegate: Is told what happens.
     ///   - now: The time.
-    ///   - mayConnect: False while another link has to open first. Of two links that were lost together, the second one
-    ///     follows the first without a pause of its own, so that their worker is ready after one pause.
+    ///   - mayConnect: False while another link has to open first. If two links were lost together, the second one
+    ///     follows the first without a pause of its own. So their worker is ready after one pause.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
         role: LinkRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
@@ -94,8 +95,8 @@ final class BrokerLink: ReadinessHandler {
         return connection.session
     }
 
-    /// Whether everything written has gone out, so that more is taken at once. Otherwise the link writes the rest as
-    /// soon as the socket takes it, which begins a turn of the lane.
+    /// Whether everything written has gone out and the session has room, so that more is taken at once. Otherwise the
+    /// link writes the rest as soon as the socket takes it. That write begins a turn of the lane.
     var isReadyToSend: Bool {
         guard case .connected(let connection) = state, connection.stage == .open else { return false }
         return !connection.hasPendingOutput && connection.session.hasRoom
@@ -122,7 +123,7 @@ final class BrokerLink: ReadinessHandler {
         }
     }
 
-    /// When `tick(now:)` has something to do.
+    /// When `tick(now:)` has something to do; nil while time alone gives it nothing to do.
     func nextDue(now: MonotonicTime) -> MonotonicTime? {
         switch state {
         case .closed: nil
@@ -183,7 +184,7 @@ final class BrokerLink: ReadinessHandler {
 
     // MARK: Connecting
 
-    /// The link that this one follows is open, so this one waits no longer.
+    /// The link that this link follows is open, so this link does not wait any longer.
     func connectAtOnce(now: MonotonicTime) {
         if case .waiting = state { state = .waiting(until: now) }
     }
@@ -225,8 +226,8 @@ final class BrokerLink: ReadinessHandler {
         }
     }
 
-    /// An attempt failed before it was logged in. Another address may lead to a working broker. A refusal would only be
-    /// repeated there.
+    /// An attempt failed before the login. Tries the next address, because another broker may work there. A refusal
+    /// ends the attempt, because other addresses would only repeat it.
     private func attemptFailed(_ error: AMQPError, now: MonotonicTime) {
         if error.code == .timeout { wasSilent = true }
         guard Self.addressFailures.contains(error.code), !targets.isEmpty else { return failed(error, now: now) }
@@ -266,10 +267,11 @@ final class BrokerLink: ReadinessHandler {
     /// the middle of a read.
     func distrust(_ why: String) { doubt = AMQPError(.protocolViolation, why) }
 
-    /// Whether the connection is about to be ended. What it still says is ignored.
+    /// Whether the connection is about to be ended. Deliveries and confirms that still arrive on it are ignored.
     var isDistrusted: Bool { doubt != nil }
 
-    /// Closes in an orderly way and waits for it. The broker has then read every acknowledgement sent before.
+    /// Closes in an orderly way, and waits up to 2 s for the broker's answer. A broker that answers has read every
+    /// acknowledgement sent before.
     func close() {
         if case .connected(let connection) = state, connection.stage == .open {
             connection.close(within: .seconds(2), delegate: delegate)

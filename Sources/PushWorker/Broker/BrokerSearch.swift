@@ -10,16 +10,17 @@ enum BrokerSearch {
     /// Looks one broker up, and reads its files; may block.
     typealias Find = @Sendable (AMQPEndpoint) throws(AMQPError) -> [BrokerTarget]
 
-    /// Why a search ended that took longer than `BlockingCall.patience`.
+    /// The error of a search that took longer than `BlockingCall.patience`.
     static let timeout = AMQPError(.unresolved, "looking the brokers up took longer than \(BlockingCall.patience)")
 
     /// Starts a search.
     ///
     /// - Parameters:
     ///   - broker: Where the brokers are.
-    ///   - channels: How many channels a connection has at least.
+    ///   - channels: The least number of channels to ask for on a connection.
     ///   - find: Looks one broker up.
-    ///   - deliver: Called exactly once, whenever the system answers: with addresses in random order of the brokers.
+    ///   - deliver: Called exactly once, whenever the system answers. Found addresses have their brokers in random
+    ///     order.
     static func start(
         _ broker: BrokerConfiguration, channels: Int = 0, find: @escaping Find = { try BrokerTarget.find($0) },
         deliver: @escaping @Sendable (Result<[BrokerTarget], AMQPError>) -> Void
@@ -58,7 +59,7 @@ enum BrokerSearch {
         throw AMQPError(.unresolved, "the brokers are not looked for any more")
     }
 
-    /// Passes what was found from the search's thread to the one that waits.
+    /// Passes the result from the search's thread to the thread that waits for it.
     private final class Answer: Sendable {
         private let result = Mutex<Result<[BrokerTarget], AMQPError>?>(nil)
         private let arrival = DispatchSemaphore(value: 0)

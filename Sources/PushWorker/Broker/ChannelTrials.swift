@@ -6,17 +6,17 @@ import EventLoop
 /// The broker closes a channel over a publication whose exchange is missing or forbidden. It does not say which
 /// publication that was, so every unconfirmed one is suspected.
 ///
-/// - One publication of each exchange is tried on a channel for tries. Others for that exchange wait until it is
-///   confirmed.
+/// - One publication of each exchange is tried on a channel for tries. Others for that exchange wait until the broker
+///   answers the tried one.
 /// - A publication that was unconfirmed at a second closing is tried itself, even if its exchange is open, because the
 ///   message may be the cause.
-/// - The first try has one publication, and each try without a closing doubles the number. So a publication is found
-///   that costs the channel alone: the culprit.
-/// - The culprit's exchange then counts as closed: publications for it wait, and one is tried per backoff.
+/// - The first try has one publication. Each try without a closing doubles the number, and each closing sets it back to
+///   one. So the culprit is found: a publication that costs the channel when it is the only one.
+/// - The culprit's exchange then counts as closed. Publications for it wait, and one is tried per backoff.
 ///
 /// Pure: events in, publications out.
 struct ChannelTrials<Item: StallingPublication> {
-    /// Most publications that are tried at once, as many as one route may have out.
+    /// Most publications that are tried at once. One route may have as many out.
     static var mostAtOnce: Int { PublishWindow<Item>.mostOfOne }
 
     /// Publications to try as soon as the channel for tries is open.
@@ -25,11 +25,11 @@ struct ChannelTrials<Item: StallingPublication> {
     private var held: [Publication.Destination: Deque<Item>] = [:]
     /// Exchanges whose last try cost the channel. The first is tried next.
     private var closed = Deque<Publication.Destination>()
-    /// Publications that cost the channel alone. The first is tried next.
+    /// Publications that cost the channel when they were the only one. The first is tried next.
     private var culprits = Deque<Item>()
     /// Publications that are out and unanswered.
     private var out: [Item] = []
-    /// Whether the publication that is out has cost a channel alone before.
+    /// Whether the publication that is out is a culprit: it cost a channel before as the only one.
     private var isCulpritOut = false
     /// Whether a culprit with an open exchange goes before a closed exchange. Changes with each closing.
     private var prefersOpen = true
@@ -42,7 +42,7 @@ struct ChannelTrials<Item: StallingPublication> {
 
     /// Whether nothing waits here or is tried.
     var isEmpty: Bool { counts.isEmpty }
-    /// Whether a publication that may be harmless waits for its try, which must not be delayed.
+    /// Whether a publication that may be harmless waits for its try. That try must not be delayed.
     var isUrgent: Bool { !suspects.isEmpty }
     /// Whether a publication can be tried now.
     var hasNext: Bool { out.isEmpty && !isEmpty }
@@ -62,7 +62,7 @@ struct ChannelTrials<Item: StallingPublication> {
         return true
     }
 
-    /// Takes all publications that were unconfirmed when the broker closed the shared channel.
+    /// Takes all publications that were unconfirmed when the broker closed a channel other than the one for tries.
     mutating func channelClosed(_ lost: [Item]) {
         if suspects.isEmpty { batch = 1 }
         for item in lost {
@@ -108,7 +108,7 @@ struct ChannelTrials<Item: StallingPublication> {
 
     /// The broker answered a tried publication, so its exchange exists.
     ///
-    /// - Returns: The publications that waited for the exchange, in their order.
+    /// - Returns: The publications that waited for the exchange and can go out now, in their order.
     mutating func succeeded(_ item: Item) -> Deque<Item> {
         guard let position = out.firstIndex(where: { $0 === item }), let destination = item.destination else {
             return []

@@ -13,9 +13,9 @@ struct ConfirmChannel {
     private(set) var state = State.closed
     /// When a closed channel is to be opened; nil without a connection.
     private(set) var dueAt: MonotonicTime?
-    /// Whether the broker closed the channel on this connection after it had lasted. It is then reopened at once.
+    /// Whether the channel is reopened at once: the broker closed it on this connection, and it had lasted.
     private(set) var isReopening = false
-    /// When it was opened last.
+    /// When its opening last began.
     private var openedAt = MonotonicTime(nanoseconds: 0)
     private var backoff = Backoff.publication
 
@@ -54,7 +54,7 @@ struct ConfirmChannel {
         isReopening = false
     }
 
-    /// The broker closed the channel. It is opened again after a wait that grows while channels do not last.
+    /// The broker closed the channel. The channel is opened again after a wait, which grows while channels do not last.
     ///
     /// - Parameters:
     ///   - now: The time.

@@ -3,24 +3,24 @@ package import EventLoop
 /// Decides when the broker has owed an answer, such as a confirm, for so long that its connection is given up.
 ///
 /// A broker that answers heartbeats and confirms nothing would hold its worker for ever. Therefore unconfirmed messages
-/// are published again, as the same messages, on another connection. The patience doubles while that does not help,
-/// because a queue without its majority confirms nothing on any connection. Pure: time comes in.
+/// are published again, as the same messages, on another connection. The patience doubles while another connection does
+/// not help, because a queue without its majority confirms nothing on any connection. Pure: time comes in.
 package struct ConfirmPatience: Sendable {
     /// The usual patience: far above what a busy disk or a new leader of a queue takes.
     package static let usual = Duration.seconds(30)
     /// How often it usually doubles at most: to eight minutes.
     package static let mostDoublings = 4
-    /// How long there must be no trouble before the patience is the usual one again.
+    /// How long, beyond the present patience, there must be no trouble before the patience is the usual one again.
     static let memory = Duration.seconds(600)
 
     /// The patience without trouble.
     package let usual: Duration
     private let mostDoublings: Int
-    /// How often it has run out of late, at most `mostDoublings`.
+    /// How often it has run out since it was last the usual one, at most `mostDoublings`.
     private(set) var doublings = 0
     /// When it ran out last.
     private var ranOutAt: MonotonicTime?
-    /// When the broker last said that it does not read.
+    /// The latest time at which the broker was known not to read.
     private var excusedUntil = MonotonicTime(nanoseconds: 0)
 
     /// Patience that never ran out.
@@ -35,7 +35,7 @@ package struct ConfirmPatience: Sendable {
 
     private var present: Duration { usual * (1 << doublings) }
 
-    /// The broker says that it does not read now. Its answers are not expected meanwhile.
+    /// The broker does not read now, or reads again from now on. Its time for answers starts anew.
     package mutating func excused(now: MonotonicTime) { excusedUntil = now }
 
     /// When the patience runs out.

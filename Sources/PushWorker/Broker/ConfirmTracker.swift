@@ -27,7 +27,7 @@ package struct ConfirmTracker<Publication> {
         var publication: Publication?
         /// Whether a return was attributed to it.
         var isReturned = false
-        /// Whether more publications look the same than were returned, so that nobody knows which ones were.
+        /// Whether more publications look the same than were returned. Nobody knows then which ones were returned.
         var isDoubtful = false
         /// A number shared by all publications that can look the same.
         let mark: UInt64
@@ -51,7 +51,7 @@ package struct ConfirmTracker<Publication> {
     /// How many entries are kept: from the oldest unconfirmed one to the newest, with those confirmed in between.
     package var span: Int { entries.count }
 
-    /// The sequence number of the latest publication that the broker answered; 0 for none.
+    /// The highest sequence number that the broker answered; 0 if it answered none.
     private var newestAnswered: UInt64 = 0
 
     /// How many publications were answered that are later than the oldest unconfirmed one.
@@ -73,15 +73,15 @@ package struct ConfirmTracker<Publication> {
         return first + UInt64(entries.count) - 1
     }
 
-    /// Notes that an unconfirmed publication was returned. If `matches` accepts more than were returned, it could have
-    /// been any of them.
+    /// Notes that an unconfirmed publication was returned. If `matches` accepts more publications than were returned,
+    /// all of them are doubtful: a positive confirm then means `perhapsReturned`.
     ///
     /// - Returns: False when nothing matches, which means the broker returned something we did not publish.
     package mutating func returned(where matches: (Publication) -> Bool) -> Bool {
         func isMatch(_ position: Int) -> Bool { entries[position].publication.map(matches) ?? false }
         guard let first = entries.indices.first(where: { !entries[$0].isReturned && isMatch($0) }) else { return false }
         entries[first].isReturned = true
-        // Marks are compared first: of thousands that wait after an outage, hardly any share one.
+        // Marks are compared first: after an outage thousands may be unconfirmed, and hardly any share a mark.
         let mark = entries[first].mark
         let alike = entries.indices.filter { entries[$0].mark == mark && isMatch($0) }
         let areAllReturned = alike.allSatisfy { entries[$0].isReturned }
@@ -91,7 +91,7 @@ package struct ConfirmTracker<Publication> {
 
     /// Applies one `basic.ack` (positive) or `basic.nack` (negative) and reports each publication it settles.
     ///
-    /// - Returns: False when the sequence number was never published or is settled already.
+    /// - Returns: False when the sequence number was never published, or everything up to it is settled already.
     package mutating func confirmed(
         _ sequence: UInt64, multiple: Bool, positive: Bool, settle: (Publication, Fate) -> Void
     ) -> Bool {
@@ -112,10 +112,10 @@ package struct ConfirmTracker<Publication> {
     /// Stops waiting for publications that are unconfirmed for this long. Later answers about them are ignored.
     ///
     /// - Parameters:
-    ///   - patience: For how long.
-    ///   - overtaken: Only those that answered ones overtook.
+    ///   - patience: For how long they are unconfirmed at least.
+    ///   - overtaken: Whether to take only publications that answered ones overtook.
     ///   - now: The time.
-    ///   - settle: Takes them.
+    ///   - settle: Takes each such publication.
     package mutating func abandon(
         after patience: Duration, onlyOvertaken overtaken: Bool = false, now: MonotonicTime,
         settle: (Publication) -> Void

@@ -1,13 +1,13 @@
 import EventLoop
 
-/// Since when results could not go out, those of all routes or those of one. If that lasts, another worker should get
-/// the jobs that were not sent. Pure: time comes in.
+/// Since when results could not go out, for all routes together and for each route. If that lasts, another worker
+/// should get the jobs that were not sent. Pure: time comes in.
 struct HeldUpResults {
     /// How long results may be unable to go out.
     private let limit: Duration
-    /// Since when those of all routes could not, without a pause.
+    /// Since when the results of all routes could not go out, without a pause; nil while they can.
     private var allSince: MonotonicTime?
-    /// Since when those of each route could not, without a pause, by the route's position.
+    /// Since when the results of each route could not go out, without a pause, by the route's position.
     private var since: [Int: MonotonicTime] = [:]
 
     /// No results are held up.
@@ -24,7 +24,7 @@ struct HeldUpResults {
     /// Notes at each turn what cannot go out.
     ///
     /// - Parameters:
-    ///   - isCongested: Whether the results of all routes cannot.
+    ///   - isCongested: Whether the results of all routes cannot go out.
     ///   - stalled: The positions of routes whose own publications hold them up.
     ///   - now: The time.
     mutating func note(isCongested: Bool, stalled: Set<Int>, now: MonotonicTime) {

@@ -1,11 +1,11 @@
 import PushModel
 
 /// The holding tiers that the broker lacks because its topology is an older one. Copies for them go into the longest
-/// retry tier instead. They are not due when they come back, and wait on.
+/// retry tier instead. Such a copy is not due when it comes back, so it waits again.
 struct MissingTiers {
     /// Says which tiers are holding tiers; nil where copies for a missing tier wait until it is there.
     private let policy: RetryPolicy?
-    /// Their positions, as far as the broker has said on this connection.
+    /// The positions of the missing tiers, as far as the broker has said on this connection.
     private(set) var positions: Set<Int> = []
 
     /// No tier is known to be missing.
@@ -18,7 +18,7 @@ struct MissingTiers {
 
     /// Whether a publication would go into another tier if its own were missing.
     func redirects(_ publication: Publication) -> Bool {
-        // A queue refused the publications of a line before, so their exchange exists.
+        // A line forms behind a publication that reached its exchange, so the exchange exists.
         guard let policy, case .retry(let tier) = publication.destination, !publication.isInLine else { return false }
         return policy.isHolding(tier)
     }

@@ -24,7 +24,7 @@ struct OpenReplies {
     /// - Parameters:
     ///   - code: The broker's code.
     ///   - text: The broker's words.
-    /// - Returns: Whether it did so over a reply that goes straight to a queue, and takes no such replies.
+    /// - Returns: Whether the broker forbids replies straight to queues, and closed the channel over one of them.
     mutating func channelClosed(code: UInt16, text: String) -> Bool {
         guard code == 403, text.contains("amq.default") else { return false }
         mayWriteToQueues = false

@@ -5,13 +5,14 @@ import Synchronization
 ///
 /// A worker does not know how many others there are. A thousand connections must not return within the four seconds
 /// that suit a single worker, so one worker in `share` pauses up to 24 seconds. All lanes of a worker share one draw.
-/// With a draw for each lane, a worker of many lanes would nearly always have a late one. Pure.
+/// If each lane drew for itself, a worker of many lanes would nearly always have a late lane. Pure.
 package struct OutageDraw: Sendable {
-    /// One worker in so many is late.
+    /// One worker in this many is late.
     ///
     /// With 500 workers, the last one returns more than ten seconds after the first, except in one outage of 3,500. A
-    /// single worker returns later than after five seconds in at most three outages of a hundred. The median of five
-    /// outages is then that late at most once in 3,000 series. With one worker in ten, it would be once in a hundred.
+    /// single worker needs more than five seconds to return in at most three outages of a hundred. So the median of
+    /// five outages is above five seconds at most once in 3,000 series. If one worker in ten were late, it would be
+    /// above five seconds once in a hundred series.
     package static let share: UInt64 = 32
     /// Losses within this time of the first are one outage. Each lane notices the outage by itself.
     package static let span = Duration.seconds(5)
@@ -25,7 +26,7 @@ package struct OutageDraw: Sendable {
     ///
     /// - Parameters:
     ///   - now: The time of the loss.
-    ///   - random: What is drawn from.
+    ///   - random: The source of randomness.
     /// - Returns: The draw at the first loss of the outage.
     package mutating func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
         // Another lane may have read its clock a little later, so `now` may lie before the draw.
@@ -49,7 +50,7 @@ package struct OutageDraw: Sendable {
         ///
         /// - Parameters:
         ///   - now: The time of the loss.
-        ///   - random: What is drawn from.
+        ///   - random: The source of randomness.
         /// - Returns: The same answer for all lanes that lost their connections in one outage.
         package func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
             draw.withLock { $0.isLate(now: now, using: &random) }

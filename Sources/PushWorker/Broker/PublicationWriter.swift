@@ -1,6 +1,6 @@
 import RabbitMQ
 
-/// Writes publications to a connection, and decides what is left out if the broker's frames are too small.
+/// Writes publications to a connection. If the broker's frames are too small, it decides which parts to leave out.
 ///
 /// A message's properties must fit one frame (AMQP 0-9-1, 4.2.3). Reuses one buffer for all messages.
 struct PublicationWriter {
@@ -21,8 +21,9 @@ struct PublicationWriter {
     /// Starts with an empty buffer.
     init(_ renderer: PublicationRenderer) { self.renderer = renderer }
 
-    /// Writes one message. A dead letter that does not fit is written without the producer's headers. A retry copy is
-    /// not: without them it would be another job. Results and replies have no producer headers.
+    /// Writes one message. A dead letter that does not fit is written without the producer's headers and without the
+    /// times since when its device tokens are dead. A retry copy that does not fit is not written: without the
+    /// producer's headers it would be another job. Results and replies have no producer headers.
     ///
     /// - Throws: `AMQPError` that ends the connection.
     mutating func write(

@@ -2,11 +2,12 @@ import DequeModule
 import EventLoop
 import RabbitMQ
 
-/// A channel of the publish connection in confirm mode: what waits for it, and what is unanswered on it.
+/// A channel of the publish connection in confirm mode, with the publications that wait for it or are unanswered on it.
 ///
 /// A class, because its owner settles publications while the channel takes a confirm.
 final class PublishChannel {
-    /// Most entries kept, because confirms may overtake an older one.
+    /// Most entries that the channel keeps, from the oldest unanswered publication to the newest. Confirms may overtake
+    /// the oldest.
     static let span = 32_000
 
     /// Its number.
@@ -57,7 +58,7 @@ final class PublishChannel {
     ///   - session: The connection.
     ///   - writer: Writes the messages.
     ///   - now: The time.
-    ///   - written: Takes what was written, and what no frame of the broker can carry.
+    ///   - written: Takes each publication that was written, or that no frame of the broker can carry.
     /// - Throws: `AMQPError` that ends the connection.
     func send(
         on session: AMQPSession, with writer: inout PublicationWriter, now: MonotonicTime,
@@ -100,7 +101,7 @@ final class PublishChannel {
 
     /// Takes out publications that wait for room or for a place.
     func removeWaiting(where isTaken: (Publication) -> Bool) {
-        // In the order in which they came.
+        // The window goes first, because its publications came first.
         window.removeAll(where: isTaken)
         waiting.removeAll(where: isTaken)
     }
@@ -138,13 +139,13 @@ final class PublishChannel {
 
     /// The channel is gone. Publications that waited for a place wait for room now.
     ///
-    /// - Returns: What was unanswered. The broker may have it, and then gets it twice.
+    /// - Returns: The unanswered publications. The broker may have them already, and then gets them twice.
     func lose() -> [Publication] {
         waiting.prepend(contentsOf: window.reset())
         return unanswered.channelLost()
     }
 
-    /// Takes another number. Whatever the broker says about the old one is passed over.
+    /// Takes another number. Later frames of the broker for the old number are ignored.
     func renumber(_ number: UInt16) {
         self.number = number
         state.lost()

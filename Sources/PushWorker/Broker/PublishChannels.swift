@@ -9,22 +9,22 @@ struct PublishChannels {
     static let window = 4_000
     /// Most unconfirmed publications on the slow channel: fewer than the 32 for one queue at which RabbitMQ stops.
     static let slowWindow = 24
-    /// So many slow channels may stand still on one connection.
+    /// Most slow channels that may stand still on one connection.
     static let mostSlow: UInt16 = 60
 
-    /// For everything that the others are not for.
+    /// For all publications that belong on none of the other channels.
     let main = PublishChannel(1, window: window)
     /// For replies, so that a broken `apns.replies` hurts replies alone.
     let replies = PublishChannel(2, window: window)
     /// For publications that may cost the channel.
     let tried = PublishChannel(3, window: window)
-    /// For routes whose publications were long unconfirmed: RabbitMQ may wait for a queue before it looks at the
-    /// channel's next message. The channel is replaced when it stalls.
+    /// For lines (`RefusedPublications`) in which a publication was long unconfirmed. RabbitMQ may wait for a queue
+    /// before it looks at the channel's next message. The channel is replaced when it stalls.
     let slow = PublishChannel(count, window: slowWindow)
 
     private var all: [4 of PublishChannel] { [main, replies, tried, slow] }
 
-    /// The channel of a number; nil for a slow one that was replaced.
+    /// The channel of a number; nil if no channel has it, as after a slow channel was replaced.
     subscript(number: UInt16) -> PublishChannel? {
         switch number {
         case main.number: main
@@ -40,7 +40,7 @@ struct PublishChannels {
     /// How many publications wait for their confirm.
     var unconfirmed: Int { main.unconfirmed + replies.unconfirmed + tried.unconfirmed + slow.unconfirmed }
 
-    /// What the broker owes on them.
+    /// Since when the broker has owed its answers on the channels.
     var debts: AnswerPatience.Debts {
         let debts: [5 of MonotonicTime?] = [
             main.oldest, tried.oldest, main.state.awaitedSince, replies.state.awaitedSince, tried.state.awaitedSince,
@@ -62,13 +62,13 @@ struct PublishChannels {
         return MonotonicTime.earliest(of: due)
     }
 
-    /// There is a connection: the channels are to be opened, the slow one and the one for tries only when they are
-    /// needed.
+    /// There is a connection: the channels are to be opened. The slow channel and the one for tries are opened only
+    /// when they are needed.
     func connected() {
         for channel in all.indices { all[channel].state.connected() }
     }
 
-    /// The connection is gone, and what was unanswered was taken from the channels.
+    /// The connection is gone. The unanswered publications were taken from the channels before.
     func lost() {
         slow.renumber(Self.count)
         for channel in all.indices { all[channel].state.lost() }

@@ -3,9 +3,9 @@ import EventLoop
 
 /// Shares the window of unconfirmed publications among the routes.
 ///
-/// A queue without a leader confirms nothing. RabbitMQ takes some 200 more publications on a channel that has 32 for one
-/// such queue (`quorum_commands_soft_limit`, credit flow), and then stops reading the connection. Therefore the
-/// publications of the route that writes to it must not fill what RabbitMQ takes, nor the window.
+/// A queue without a leader confirms nothing. RabbitMQ takes about 200 more publications on a channel that has 32 for
+/// one such queue (`quorum_commands_soft_limit`, credit flow). Then it stops reading the connection. Therefore a route
+/// that writes to such a queue must not use up those 200, nor the window.
 ///
 /// - While several routes publish, each may have `mostOfOne` unconfirmed. One route alone may have half of the window.
 /// - A route may publish only while fewer of its publications are unconfirmed than the window has places left. So one
@@ -16,7 +16,7 @@ import EventLoop
 struct PublishWindow<Item: StallingPublication> {
     /// Most unconfirmed publications of one route while others publish, too.
     static var mostOfOne: Int { 128 }
-    /// For how long the last publication of another route counts.
+    /// For how long the window counts as shared after the publishing route changed.
     static var memory: Duration { .seconds(10) }
 
     /// How many publications may be unconfirmed.
@@ -27,7 +27,7 @@ struct PublishWindow<Item: StallingPublication> {
     private var counts: [Int] = []
     /// The route that published last.
     private var latest: Int?
-    /// When another route than before published last; nil while only one has.
+    /// When a route last published after another one did; nil while only one route has published.
     private var changedAt: MonotonicTime?
     /// Whether several routes publish.
     private var isShared = false
@@ -54,7 +54,7 @@ struct PublishWindow<Item: StallingPublication> {
         return unconfirmed < size - taken && !(isShared && unconfirmed >= Self.mostOfOne)
     }
 
-    /// Notes at each turn whether several routes have published of late.
+    /// Notes at each turn whether several routes have published within `memory`.
     mutating func passTime(now: MonotonicTime) {
         isShared = changedAt.map { now < $0 + Self.memory } ?? false
     }

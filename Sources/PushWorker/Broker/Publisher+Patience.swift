@@ -3,7 +3,7 @@ import RabbitMQ
 
 // What the publisher does when the broker's answers do not come. `AnswerPatience` decides when.
 extension Publisher {
-    /// Gives up what the broker does not answer, and a connection on which answers do not come.
+    /// Gives up publications that the broker does not answer, and a connection on which answers do not come.
     ///
     /// - Returns: Whether the connection is still there.
     func keepsPatience(_ session: AMQPSession, now: MonotonicTime) -> Bool {
@@ -16,7 +16,7 @@ extension Publisher {
         return false
     }
 
-    /// The broker reads again: it has its time for answers from now on.
+    /// The broker does not read now, or reads again from now on. Its time for answers starts anew.
     func unblocked(now: MonotonicTime) { patience.excused(now: now) }
 
     /// Counts unanswered publications as refused, if the connection has to be given up for them.
@@ -33,7 +33,7 @@ extension Publisher {
         case .overdue(let isAgain):
             guard unconfirmed > 0 else { return "the broker does not open a channel for publishing" }
             let text = "the broker does not confirm: \(unconfirmed) publications wait, and are published again"
-            // Where another connection did not help, one queue may be to blame for all.
+            // If another connection did not help, one queue may hold up all publications.
             if isAgain { settle(channels.main.abandon(after: patience.usual, now: now), now: now) }
             // A stuck publication on the channel for tries would be tried first again and hold up its exchange.
             if let stuck = channels.tried.abandon(after: patience.usual, now: now).first {
@@ -48,12 +48,13 @@ extension Publisher {
         for publication in abandoned { settled(publication, .abandoned, now: now) }
     }
 
-    /// Goes on with another slow channel where the present one stands still. Nobody else's publications wait for that.
+    /// Goes on with another slow channel if the present one stands still. Publications on other channels do not wait
+    /// for this.
     ///
     /// - Returns: Why the connection has to be given up instead; nil if it stays.
     private func replaceSlow(_ session: AMQPSession, _ debts: AnswerPatience.Debts, now: MonotonicTime) -> String? {
         guard patience.isSlowOverdue(debts, now: now) else { return nil }
-        // The oldest one's queue blocks the channel. The others waited behind it.
+        // The queue of the oldest publication blocks the channel. The other publications waited behind that one.
         let given = channels.slow.abandon(after: patience.usual, now: now)
         let isBlocker = { (publication: Publication) in
             publication.route == given[0].route && publication.destination == given[0].destination

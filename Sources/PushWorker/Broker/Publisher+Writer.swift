@@ -1,4 +1,4 @@
-// What the writer of messages has to know or to do before there is a publication.
+// The parts of the message writer that are needed before there is a publication.
 extension Publisher {
     /// Learns which route has a position on the lane from now on.
     ///

@@ -11,8 +11,9 @@ import RabbitMQ
 /// - Refused and unroutable publications wait in a line of their route (`RefusedPublications`).
 /// - Publications that cost the channel are tried on another channel (`ChannelTrials`).
 /// - A route whose publications are not confirmed leaves room to the others (`PublishWindow`).
-/// - Publications that are not confirmed for long count as refused, and go out one at a time on the slow channel.
-/// - While such publications of a route pile up, the route starts no new pushes (`isCongested(for:)`).
+/// - Publications that are not confirmed for long count as refused. They go out again on the slow channel, at first one
+///   at a time per line.
+/// - While publications of a route that were not taken pile up, the route starts no new pushes (`isCongested(for:)`).
 final class Publisher {
     /// No new push starts while more publications than this wait for room.
     static let congestion = 512
@@ -80,7 +81,7 @@ final class Publisher {
         self.fate = fate
     }
 
-    /// Publications that wait for room in the session's output buffer, oldest first. Not needed to process a job.
+    /// Publications that wait on the main channel for room in the session's output buffer, oldest first. For tests.
     var unsent: [Publication] { Array(channels.main.waiting) }
 
     /// Whether a result of a refused job of this route may be queued. The limit is lower than that for pushes, so that
@@ -89,17 +90,17 @@ final class Publisher {
         let replies = wantsReply ? channels.replies.waiting.count : 0
         return !isAway && !isStalled(route) && channels.main.waiting.count + replies < Self.congestion / 2
     }
-    /// Whether so many publications wait that no new push should start.
+    /// Whether no new push should start: too many publications wait, or the main channel is closed for some time.
     var isCongested: Bool { isAway || channels.main.waiting.count > Self.congestion }
-    /// Whether the route should start no new push, because too many publications wait, or too many of its own were not
-    /// taken.
+    /// Whether the route should start no new push: `isCongested` is true, too many publications of the route do not get
+    /// through, or too many replies wait.
     func isCongested(for route: Int) -> Bool {
         // Waiting replies hold up only routes that want replies, and only while replies can go out.
         isCongested || isStalled(route)
             || channels.replies.waiting.count > Self.congestion && channels.replies.isOpen && openReplies.has(of: route)
             || channels.replies.crowded(route) > Self.congestion && channels.replies.isOpen
     }
-    /// A channel that is just reopened is back in a moment.
+    /// Whether the main channel is closed for some time. A channel that is reopened at once is open again soon.
     private var isAway: Bool { !channels.main.isOpen && !channels.main.state.isReopening }
     private func isStalled(_ route: Int) -> Bool {
         !isTroubleFree && stalled(route) > Self.routeCongestion || channels.main.crowded(route) > Self.routeCongestion
@@ -139,7 +140,7 @@ final class Publisher {
         channels.main.wantsRoom || channels.replies.wantsRoom || channels.slow.wantsRoom
             || channels.tried.isOpen && trials.hasNext
     }
-    /// Whether results can go out, the broker's flow control aside.
+    /// Whether the main channel is open, so that results can go out. The broker's flow control does not count.
     var isOpen: Bool { channels.main.isOpen }
     /// When `publish(now:)` has something to do only because time passed.
     var nextDue: MonotonicTime? {
@@ -170,7 +171,7 @@ final class Publisher {
         (refused.isUnconfirmed(publication) ? channels.slow : channels.main).waiting.append(publication)
     }
 
-    /// Publishes what there is room for.
+    /// Publishes the publications that are due, as far as there is room.
     func publish(now: MonotonicTime) {
         while let publication = unnoted.next() { line(up: publication) }
         takeDue(now: now)
@@ -207,7 +208,7 @@ final class Publisher {
             if !channels.tried.waiting.isEmpty { trials.putBack(Array(channels.tried.waiting)) }
             channels.tried.waiting = []
         }
-        // No batch is larger than what one route may have out, so nothing waits for a place.
+        // No batch is larger than `PublishWindow.mostOfOne`, so nothing waits for a place.
         try send(channels.tried, session, now)
     }
 
@@ -255,7 +256,7 @@ extension Publisher {
         refused.lost(lost)
         channels.main.waiting.prepend(contentsOf: lost.filter { !$0.isInLine })
         sortWaiting()
-        // Publications of a line that no channel has written go back into the line, if they belong on the slow channel.
+        // Publications that were not written, and whose line now belongs on the slow channel, go back into that line.
         var back: [Publication] = []
         channels.main.removeWaiting { publication in
             guard refused.isUnconfirmed(publication) else { return false }
@@ -272,7 +273,8 @@ extension Publisher {
         openReplies.connectionLost()
     }
 
-    /// Takes what was unconfirmed on a channel that is gone. The broker may have it, and then gets it twice.
+    /// Takes the unconfirmed publications of a channel that is gone. The broker may have them, and then gets them
+    /// twice.
     private func lose(_ channel: PublishChannel) -> [Publication] {
         let lost = channel.lose()
         for publication in lost { publication.isRepublished = true }
@@ -281,7 +283,8 @@ extension Publisher {
 
     /// Puts the publications of the slow channel back into their lines.
     ///
-    /// - Parameter given: Those that are no longer waited for.
+    /// - Parameter given: Publications of the slow channel that were taken from it before, and are no longer waited
+    ///   for.
     func loseSlow(_ given: [Publication] = []) {
         for publication in given { publication.isRepublished = true }
         counts.lost(given.count)
@@ -339,8 +342,10 @@ extension Publisher {
             channels.replies.state.closed(now: now, random: &random)
             let isOverQueues = openReplies.channelClosed(code: code, text: text)
             let lost = channels.replies.lose() + channels.replies.waiting
-            // Retrying replies might close the channel again and again. They count as returned instead, except
-            // those that did not cause the closure.
+            // A reply that closed the channel might close it again and again. If the default exchange is forbidden,
+            // replies to queues count as returned, and the others go out again. After any other closing, replies to the
+            // exchange count as returned. Those to queues count as abandoned then, because the broker may have taken
+            // them.
             channels.replies.waiting = Deque(isOverQueues ? lost.filter { !$0.isReplyToQueue } : [])
             for lost in lost where !isOverQueues || lost.isReplyToQueue {
                 replied(lost, lost.isReplyToQueue && !isOverQueues ? .abandoned : .returned)
@@ -358,7 +363,8 @@ extension Publisher {
         sortWaiting()
     }
 
-    /// Lets waiting publications join others of their exchange that are tried, or of their line.
+    /// Moves waiting publications to the others of their exchange that wait for a try, or into their line, if it has
+    /// formed.
     private func sortWaiting() {
         channels.main.removeWaiting { trials.takes($0) || !$0.isInLine && refused.takes($0) }
     }
@@ -392,7 +398,7 @@ extension Publisher {
         }
     }
 
-    /// The broker answered a publication that was tried, or waits for its queue: its exchange exists.
+    /// The broker answered a tried publication, or only its queue does not confirm. Its exchange exists in both cases.
     func triedOut(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         for released in trials.succeeded(publication) { wait(released) }
         settled(publication, fate, now: now)
@@ -419,7 +425,7 @@ extension Publisher {
             refused.refused(
                 publication, trouble: publication.trouble(after: fate), isUnconfirmed: fate == .abandoned, now: now,
                 random: &random)
-            // Waiting ones of its line would be refused, too.
+            // Waiting publications of the same line would be refused, too.
             sortWaiting()
         }
     }

@@ -7,20 +7,20 @@ struct PublishingProof {
     private(set) var confirmedAt: MonotonicTime?
     /// Since when the broker has not taken some publications; nil while it takes all.
     private(set) var troubledSince: MonotonicTime?
-    /// Routes whose publications were confirmed since then, and not refused.
+    /// Routes with a publication that was confirmed after `troubledSince`, and none refused after that confirm.
     private var sound: Set<Int> = []
 
     /// Starts without publications.
     init() {}
 
-    /// Whether the broker takes a route's publications although it does not take those of another one.
+    /// Whether the broker takes a route's publications although it does not take those of another route.
     func isSound(_ route: Int) -> Bool { sound.contains(route) }
 
     /// The broker confirmed a publication.
     ///
     /// - Parameters:
     ///   - route: The position of its route.
-    ///   - isStalled: Whether others of the route are refused.
+    ///   - isStalled: Whether the broker did not take other publications of the route.
     ///   - now: The time.
     mutating func confirmed(_ route: Int, isStalled: Bool, now: MonotonicTime) {
         confirmedAt = now
@@ -33,7 +33,7 @@ struct PublishingProof {
         sound.remove(route)
     }
 
-    /// Notes at each turn whether publications are refused or lost at all.
+    /// Notes at each turn whether the broker takes all publications. If it does, the trouble is over.
     mutating func passTime(isTroubleFree: Bool, now: MonotonicTime) {
         if !isTroubleFree {
             troubledSince = troubledSince ?? now

@@ -1,7 +1,8 @@
 import DequeModule
 import EventLoop
 
-/// Publications that the broker refused, could not route or did not answer, and later ones that would meet the same fate.
+/// Publications that the broker refused, could not route or did not answer, and later ones that would meet the same
+/// fate.
 ///
 /// RabbitMQ refuses a publication if one of the bound queues refuses it. The other queues keep their copies, so each
 /// attempt stores one more copy there. Therefore refused publications are not all published again at once.
@@ -14,7 +15,7 @@ import EventLoop
 struct RefusedPublications<Item: StallingPublication> {
     /// The least wait of a line in which a publication stayed unanswered for long.
     static var unconfirmedWait: Duration { .seconds(1) }
-    /// So many publications of a line that may be out show that the broker takes them again.
+    /// A line that may have this many publications out counts as one that the broker takes again.
     static var enough: Int { 32 }
     /// Most publications of a line that are out at once.
     static var mostOut: Int { 512 }
@@ -32,7 +33,7 @@ struct RefusedPublications<Item: StallingPublication> {
         var allowance = 0
         /// When the next one goes out alone; nil while it is out, or while others follow it.
         var triesAt: MonotonicTime?
-        /// Whether the broker did not answer one for long, instead of refusing it.
+        /// Whether the broker left one unanswered for long, instead of refusing it.
         var isUnconfirmed = false
         /// When the broker last refused one.
         var refusedAt = MonotonicTime(nanoseconds: 0)
@@ -40,7 +41,7 @@ struct RefusedPublications<Item: StallingPublication> {
 
         /// Whether everything in it was taken. The line is kept for a while, because of its backoff.
         var isOver: Bool { waiting.isEmpty && out == 0 }
-        /// Whether new publications bypass the line. If they joined a line that works again, it would never end.
+        /// Whether new publications bypass the line. If they joined a line that works again, the line would never end.
         var isOpen: Bool { waiting.isEmpty && (out == 0 || allowance >= RefusedPublications.enough) }
     }
 
@@ -103,7 +104,7 @@ struct RefusedPublications<Item: StallingPublication> {
         if line.triesAt == nil {
             line.backoff.ended(after: now - line.refusedAt)
             let wait = line.backoff.next(using: &random)
-            // Its next try may block the slow channel again. Others of that channel have their turn before.
+            // The next try may block the slow channel again. Other lines on that channel have their turn before.
             line.triesAt = now + (isUnconfirmed ? max(wait, Self.unconfirmedWait) : wait)
         }
         line.refusedAt = now

@@ -1,4 +1,4 @@
-/// What `RefusedPublications`, `ChannelTrials` and `PublishWindow` need to know of a publication.
+/// A publication as `RefusedPublications`, `ChannelTrials` and `PublishWindow` need it.
 ///
 /// A class, because the same object goes out again.
 protocol StallingPublication: AnyObject {

@@ -1,10 +1,12 @@
 /// Decides how long each step to a silent broker may take: to connect, to agree to TLS, to log in. Pure.
 ///
-/// A broker that is still booting takes connections and never answers on them, so an attempt must not wait long. A broker
-/// that a thousand clients log in to at once answers each of them late. An attempt that is given up half way costs such a
-/// broker the same work again. So the limit doubles with each attempt that met silence, up to what the URI allows
-/// (`connection_timeout`, 10 s by default): a worker comes back late only after it was away for long. A broker that has said
-/// anything always has that time.
+/// - A broker that is still booting takes connections and never answers on them. So an attempt must not wait long.
+/// - A broker that a thousand clients log in to at once answers each of them late. An attempt that is given up half way
+///   costs such a broker the same work again.
+///
+/// So the limit doubles with each attempt that met silence, up to the limit of the URI (`connection_timeout`, 10 s by
+/// default). A worker comes back late only after it was away for long. A broker that has said anything always has the
+/// limit of the URI.
 struct StepPatience {
     /// The limit while no broker was silent.
     static let firstLimit = Duration.seconds(2)

@@ -1,7 +1,7 @@
 import DequeModule
 
-/// Publications whose notes the journal has not written yet, in the order of the notes. They are at most as many as the
-/// prefetch allows and go out a moment later, so pushes go on meanwhile.
+/// Publications whose notes the journal has not written yet, in the order of the notes. They go out a moment later, and
+/// there are at most as many as the prefetch allows. So pushes go on meanwhile.
 struct UnnotedPublications {
     private var waiting = Deque<Publication>()
     private let isNoted: (UInt64) -> Bool
@@ -16,7 +16,7 @@ struct UnnotedPublications {
 
     /// Keeps a publication whose note is not written yet.
     ///
-    /// - Returns: False if it has none or that is written. The publication can go out.
+    /// - Returns: False if it has no note, or if its note is written. The publication can go out.
     mutating func takes(_ publication: Publication) -> Bool {
         guard let note = publication.note, !isNoted(note) else { return false }
         waiting.append(publication)

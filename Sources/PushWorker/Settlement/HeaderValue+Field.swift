@@ -2,7 +2,7 @@ package import PushModel
 package import RabbitMQ
 
 extension HeaderValue {
-    /// The value of a header of a delivery, by its place in the same buffer; nil for a void one.
+    /// The value of a header of a delivery. Text and bytes are ranges in the same buffer. Nil for a void value.
     package init?(_ field: FieldSlice) {
         switch field {
         case .text(let range): self = .text(range)

@@ -1,15 +1,19 @@
 import PushModel
 package import RabbitMQ
 
-/// What a copy of a job keeps of it: retry copies and dead letters of workers, and jobs that are made of dead letters.
+/// Decides which properties and headers a copy of a job keeps. Copies are retry copies and dead letters of workers, and
+/// jobs that are made of dead letters.
 ///
-/// A copy goes without what the broker would act on (`user_id`, `expiration`, `CC`, `BCC`), what the broker wrote, and
-/// the headers that say what became of the job.
+/// A copy leaves out:
+///
+/// - properties and headers that the broker would act on (`user_id`, `expiration`, `CC`, `BCC`);
+/// - headers that the broker wrote;
+/// - headers that say what became of the job.
 package enum JobCopy {
-    /// Copies the properties, but for the message id and the headers.
+    /// Copies the properties, except for the message id and the headers.
     ///
     /// - Parameters:
-    ///   - properties: Where they are.
+    ///   - properties: Says where they are in the buffer.
     ///   - bytes: The buffer with the job.
     ///   - message: The copy.
     package static func copy(
@@ -26,7 +30,8 @@ package enum JobCopy {
         if let priority = properties.priority { message.setPriority(priority) }
     }
 
-    /// Whether a header says what became of a job, or is the broker's: copies go without it, or with another value.
+    /// Whether copies leave a header out or write it anew. Such a header is the broker's, or says what became of the
+    /// job.
     package static func isRewritten(_ name: Span<UInt8>) -> Bool {
         name.hasPrefix(BrokerHeader.firstDeathPrefix) || name.hasPrefix(BrokerHeader.lastDeathPrefix)
             || rewritten.contains { name.isText($0) }

@@ -14,7 +14,7 @@ final class JobInFlight {
         /// Since when APNs knows that the device token is dead, where it says so: by index, in milliseconds since 1970.
         var invalidSince: [Int: Int64] = [:]
 
-        /// The publication, of a job with so many device tokens.
+        /// The content of the publication, for a job with `tokenCount` device tokens.
         func content(tokenCount: Int) -> Publication.Content {
             let sorted = indexes.sorted()
             let indexes = sorted.count >= tokenCount ? nil : sorted
@@ -30,10 +30,10 @@ final class JobInFlight {
         /// One retry copy per tier and attempt. Notifications that only wait, without an attempt, get a copy of their
         /// own.
         case retry(tier: Int, attempt: Int, wasAttempted: Bool = true)
-        /// One dead letter per outcome, reason and action. All else is that of the first index.
+        /// One dead letter per outcome, reason and action. The rest of its report is that of the first index.
         case deadLetter(FinalReport)
 
-        /// The publication for some indexes; nil means all of the job's.
+        /// The content of the publication for some indexes; nil means all of the job's.
         func content(for indexes: [Int]?) -> Publication.Content {
             switch self {
             case .retry(let tier, let attempt, let wasAttempted):
@@ -65,11 +65,11 @@ final class JobInFlight {
     private(set) var origin: DeliveryOrigin
     /// The delivery that another lane lent to this job after the job's own channel was gone; nil for nearly every job.
     @Boxed private(set) var lent: DeliveryOnLane?
-    /// Whether the broker may have delivered it before, here or elsewhere: results and copies say so.
+    /// Whether the broker may have delivered the message before, here or elsewhere. Results and copies say so.
     private(set) var isRedelivered: Bool
-    /// Its properties in wire form, as a range of `job.bytes`.
+    /// The properties of the message in wire form, as a range of `job.bytes`.
     @Packed private(set) var properties: Range<Int>
-    /// Milliseconds since 1970 when it arrived here.
+    /// Milliseconds since 1970 when the job arrived here.
     let receivedAt: Int64
 
     /// The index at which the search for the next notification to send starts.
@@ -85,7 +85,7 @@ final class JobInFlight {
     private(set) var settledAt: Int64?
     /// Whether the broker writes the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
-    /// Whether the whole job goes into a tier, because its time has not come. That is no retry.
+    /// Whether the whole job goes into a tier because its time has not come. The copy in the tier is no retry.
     var isHeld = false
     /// Whether a copy of the whole job comes back with the same attempt. The copy must not be taken for this delivery.
     var comesBackUnchanged = false
@@ -99,7 +99,7 @@ final class JobInFlight {
     var knownKey: RedeliveryKey?
     /// The message's mark in the journal. Computed on first use, which only happens with a journal.
     private(set) lazy var journalMark = JournalMark.make(job.bytes, body: job.body, id: job.jobID)
-    /// Its place among the route's open deliveries; nil once it is settled or its channel is gone.
+    /// The job's place among the route's open deliveries; nil once the job is settled or its channel is gone.
     var slot: Int?
     /// Notifications to send again if the broker delivers the job again. They were due while the job's channel was
     /// gone.
@@ -146,10 +146,10 @@ final class JobInFlight {
         settledAt = wallClock
     }
 
-    /// A publication was queued, or some of its results were in a batch.
+    /// A publication was queued, or results of the job went into a batch.
     func owes(_ count: Int = 1) { unconfirmed += count }
 
-    /// A publication was confirmed, or a batch with some of its results.
+    /// A publication was confirmed, or a batch with results of the job.
     func confirmed(_ count: Int = 1) { unconfirmed -= count }
 
     /// Whether the job is finished, and nothing of it waits for another delivery.
@@ -205,7 +205,7 @@ final class JobInFlight {
         return groups
     }
 
-    /// Adds an index to the message it will share with others.
+    /// Adds an index to the group for the same message, or to a new group.
     func gather(_ purpose: Purpose, index: Int) {
         let known = groups.firstIndex { $0.purpose.joins(purpose) }
         if known == nil { groups.append(Group(purpose: purpose, indexes: [])) }

@@ -1,11 +1,11 @@
 import PushModel
 
-// What a notification is remembered by.
+// The keys by which a notification and its device token are recognised.
 extension Notification {
     /// The journal's key for the notification: the mark of its message, and a hash of attempt, index, device token, id
     /// and the producer's time. Nil for a notification that must not be recognised.
     ///
-    /// Token and time are part of the key, because producers may reuse ids.
+    /// The device token and the producer's time are part of the key, because producers may reuse ids.
     var journalKey: UUIDBytes? {
         // A replayed dead letter is to be pushed, even if this worker pushed the job before.
         guard !job.job.generatedID, job.job.replay == nil, job.refusal == nil, job.job.operation == .push else {
@@ -24,7 +24,7 @@ extension Notification {
         return UUIDBytes(high: job.journalMark, low: UUIDBytes(v5: hash).low)
     }
 
-    /// What its device token is remembered by while it rests.
+    /// The key of its device token among the tokens that are cooling.
     var coolingKey: Int {
         let bytes = job.job.bytes
         return CoolingTokens.key(bytes.span.extracting(job.job.deviceToken(index)))

@@ -1,6 +1,6 @@
 import PushModel
 
-/// One message the worker owes the broker. The delivery it belongs to is acknowledged only once it is confirmed.
+/// One message the worker owes the broker. Its delivery is acknowledged only once the broker has confirmed the message.
 ///
 /// A class, because a publication moves from queue to queue until it is confirmed. One queue has it at a time. Confined
 /// to its lane.
@@ -11,13 +11,16 @@ final class Publication: StallingPublication {
         case result(index: Int, ResultContent)
         /// The same result for the producer's own queue. The result itself follows once the reply's fate is known.
         case reply(index: Int, ResultContent, ReplyWay = .exchange)
-        /// Several results, or several replies to one job where there is a way for replies.
+        /// Several results; with a `ReplyWay`, several replies to one job.
         case batch(ResultBatch, ReplyWay? = nil)
         /// A copy of the job that comes back after a tier's delay, for these indexes (nil: all of the job's). Only the
         /// copy of an attempted job starts the time of `retry.max_age`.
         case retry(tier: Int, attempt: Int, indexes: [Int]?, wasAttempted: Bool = true)
-        /// A copy of the job in the dead letters, for these indexes (nil: all of the job's). The times say since when
-        /// APNs knows that the device tokens of a multicast job are dead, one for each index, 0 where APNs named none.
+        /// A copy of the job in the dead letters, for these indexes (nil: all of the job's).
+        ///
+        /// `invalidSince` says since when APNs knows that the device tokens of a multicast job are dead. It has one
+        /// time for each index, in milliseconds since 1970, 0 where APNs named none. It is empty if APNs named none at
+        /// all, and for a job with one device token: the report has that time.
         case deadLetter(FinalReport, indexes: [Int]?, invalidSince: [Int64] = [])
     }
 
@@ -44,7 +47,7 @@ final class Publication: StallingPublication {
     var isInLine = false
     /// How often it was unconfirmed when the broker closed the channel.
     var closings = 0
-    /// Whether the broker may have taken it when it was published before, so that it may have it twice.
+    /// Whether the broker may have the message from an earlier attempt, and so may get it twice.
     var isRepublished = false
 
     /// A message that is to be published.
@@ -61,7 +64,7 @@ final class Publication: StallingPublication {
         self.note = note
     }
 
-    /// Sends a copy into another tier than before.
+    /// Sends a retry copy into another tier than before.
     ///
     /// - Parameter tier: The tier's position.
     func redirect(to tier: Int) {

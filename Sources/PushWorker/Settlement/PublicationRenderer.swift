@@ -2,7 +2,9 @@ import PushModel
 import RabbitMQ
 import Topology
 
-/// Writes publications as AMQP messages, the same bytes each time: what `Results.md` and `DeadLetters.md` promise.
+/// Writes publications as AMQP messages, as `Results.md` and `DeadLetters.md` promise.
+///
+/// A publication gives the same message each time, except for the marks of redeliveries and possible duplicates.
 struct PublicationRenderer {
     /// The exchange of results.
     private let results = Array(TopologyNames.results.utf8)
@@ -10,7 +12,7 @@ struct PublicationRenderer {
     private let replies = Array(TopologyNames.replies.utf8)
     /// The exchange of dead letters.
     private let dead = Array(TopologyNames.dead.utf8)
-    /// The exchanges of the tiers.
+    /// The exchanges of the tiers, by the tier's position.
     private let tiers: [[UInt8]]
     /// The part that all results of a route share, by the route's position on the lane.
     private var origins: [ResultOrigin]
@@ -86,7 +88,7 @@ struct PublicationRenderer {
             copyJob(of: job, keepingTimes: true, withHeaders: withProducerHeaders, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
-            // Of a thousand device tokens, the times may fit the smallest frames as little as the producer's headers.
+            // The times of a thousand device tokens may not fit the smallest frames either.
             if withProducerHeaders { addInvalidSince(final, invalidSince, to: &message) }
         }
     }
@@ -179,12 +181,12 @@ struct PublicationRenderer {
         message.setBody(body.span)
     }
 
-    /// What all results of a route share.
+    /// The part that all results of a route share.
     ///
     /// - Parameter route: Its position on the lane.
     func origin(of route: Int) -> ResultOrigin { origins[route] }
 
-    /// Names one of several results queues, the same for all results of a job that has no part in a batch.
+    /// Names one of several results queues. All results of a job outside of batches go to the same queue.
     private func addResultsKey(of job: borrowing Job, to message: inout OutgoingMessage) {
         guard !resultsKeys.isEmpty else { return }
         // FNV-1a: all workers and versions must agree.
@@ -225,12 +227,15 @@ struct PublicationRenderer {
 // MARK: Copies of the job
 
 extension PublicationRenderer {
-    /// Copies body, properties and headers. Leaves out what the broker would act on (`user_id`, `expiration`, `CC`,
-    /// `BCC`), what the broker wrote, and our own headers, which are written anew.
+    /// Copies body, properties and headers. Leaves out:
     ///
-    /// - Parameter keepingTimes: Whether the headers with the deadline and `not_before` are copied as the producer wrote
-    ///   them. A dead letter keeps them, because the dead letter may be about a mistake in them. A retry copy writes them
-    ///   anew, and so keeps them also where it goes without the producer's headers.
+    /// - properties and headers that the broker would act on (`user_id`, `expiration`, `CC`, `BCC`);
+    /// - headers that the broker wrote;
+    /// - our own headers, which are written anew.
+    ///
+    /// - Parameter keepingTimes: Whether the headers with the deadline and `not_before` are copied as the producer
+    ///   wrote them. A dead letter keeps them, because it may be about a mistake in them. A retry copy writes them
+    ///   anew. So it has them even where it goes without the producer's headers.
     private func copyJob(
         of inFlight: JobInFlight, keepingTimes: Bool, withHeaders: Bool, into message: inout OutgoingMessage
     ) {
@@ -259,8 +264,8 @@ extension PublicationRenderer {
         }
     }
 
-    /// Whether a copy carries the id as a property. An unread body may hold another id, which a generated one in the
-    /// properties would contradict for ever.
+    /// Whether a copy carries the job's id as its `message_id`. An unread body may hold another id. A generated
+    /// `message_id` would contradict that id for ever.
     private static func hasOwnID(_ job: borrowing Job) -> Bool { !(job.isUnread && job.generatedID) }
 
     private func addRetryHeaders(
@@ -293,7 +298,7 @@ extension PublicationRenderer {
         message.addHeader(HeaderName.worker, text: worker.span)
     }
 
-    /// - Parameter times: Those of a multicast job's device tokens; empty where the report has the only one.
+    /// - Parameter times: The times of a multicast job's device tokens; empty if the report has the only time.
     private func addInvalidSince(_ final: FinalReport, _ times: [Int64], to message: inout OutgoingMessage) {
         guard let first = times.first ?? final.tokenInvalidSince else { return }
         message.addHeader(HeaderName.tokenInvalidSince) { text in

@@ -7,7 +7,8 @@ import PushModel
 struct RedeliveryKey: Hashable {
     /// The `message_id` of the result of the first notification, which stands for job id, attempt and index.
     var resultID: UUIDBytes
-    /// A hash of the body, the first device token, the indexes and the producer's time. Valid in this process only.
+    /// A hash of the body, the first device token, the indexes, the producer's time, the operation and the id of a
+    /// broadcast channel. Valid in this process only.
     var content: Int
     /// How many notifications the message is about.
     var notifications: Int

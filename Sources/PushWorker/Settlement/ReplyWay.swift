@@ -7,26 +7,27 @@ enum ReplyWay: Equatable {
     /// Through the default exchange, to the queue that has the name in `reply_to`.
     case queue
 
-    /// What follows once the broker said what became of a reply.
+    /// The next step once the broker said what became of a reply.
     enum Step: Equatable {
         /// The reply arrived.
         case done
         /// The reply is published again, straight to its queue.
         case tryQueue
-        /// The reply is lost, or may be; the words go into the detail of the result.
+        /// The reply is lost, or may be lost. The words go into the detail of the result.
         case lost(String)
     }
 
     /// Why a worker does not reply to an address, in words for the detail of a result; nil where it may.
     ///
-    /// Direct reply-to is refused: a reply may be due after hours, and a broker need not say that nobody waits for it.
+    /// Direct reply-to is refused. A reply may be due after hours, and the broker need not say that nobody waits for
+    /// it.
     static func refusal(of address: Span<UInt8>) -> String? {
         guard address.hasPrefix("amq.rabbitmq.reply-to") else { return nil }
         return "direct reply-to is not supported, because a broker does not say whether such a reply arrives, and a "
             + "job may outlive the connection that waits for it; declare a queue, and put its name into reply_to"
     }
 
-    /// Decides what follows.
+    /// Decides the next step.
     ///
     /// - Parameters:
     ///   - fate: What became of the reply.
@@ -51,7 +52,7 @@ enum ReplyWay: Equatable {
                 "was lost: no queue is bound to \(TopologyNames.replies) with reply_to as the routing key, and the "
                     + "worker's user may not write to the default exchange (amq.default)")
         }
-        // Whoever may set `reply_to` must not write to job queues, results and dead letters.
+        // A producer must not reach job queues, results or dead letters by means of `reply_to`.
         if self == .exchange, !Self.isOwnQueue(address) { return .tryQueue }
         return .lost("was lost: \(Self.advice)")
     }
@@ -60,7 +61,7 @@ enum ReplyWay: Equatable {
         "reply_to routes nowhere; declare a queue of that name, or bind a queue to \(TopologyNames.replies) with it as "
         + "the routing key"
 
-    /// Whether an address could be the name of a queue that Martlet has for other things than replies.
+    /// Whether an address could be the name of a Martlet queue that is not for replies.
     private static func isOwnQueue(_ address: Span<UInt8>) -> Bool {
         address.begins(with: queuePrefix) && !address.begins(with: replyQueuePrefix)
     }

@@ -1,9 +1,9 @@
 import PushModel
 
-/// Several results that go out as one message: they have the outcome, the environment and the topic in common.
+/// Several results that go out as one message. They have the outcome, the environment and the topic in common.
 ///
 /// The results are rendered once, when they are added. So the message is the same each time it is published. A class,
-/// because the same batch is published again where the broker did not take it. Confined to its lane.
+/// because the same batch is published again if the broker did not take it. Confined to its lane.
 final class ResultBatch {
     /// One or more results of one job, which were added one after the other.
     struct Part {
@@ -13,7 +13,7 @@ final class ResultBatch {
         var count: Int
     }
 
-    /// What all its results have in common.
+    /// The outcome of all its results.
     let outcome: Outcome
     /// Its routing key in `apns.results`.
     private(set) var routingKey: [UInt8] = []
@@ -29,8 +29,8 @@ final class ResultBatch {
     private(set) var body: [UInt8] = []
     /// The number of the latest note in the journal that it waits for; nil for none.
     private(set) var note: UInt64?
-    /// The `message_id`, once the batch is closed. It follows from those of the results, so that a batch of others has
-    /// another one.
+    /// The `message_id`, once the batch is closed. It is computed from the ids of the results, so a batch of other
+    /// results has another id.
     private(set) var id = UUIDBytes.contractNamespace
     private var ids = SHA1()
 
@@ -40,7 +40,7 @@ final class ResultBatch {
     ///   - report: Its first result, which is still to be added.
     ///   - job: The job of that result.
     ///   - isReply: Whether it goes to the job's `reply_to`.
-    ///   - origin: What all results of the route share.
+    ///   - origin: The part that all results of the route share.
     init(for report: ResultReport, of job: JobInFlight, isReply: Bool, from origin: ResultOrigin) {
         outcome = report.final.outcome
         self.isReply = isReply
@@ -53,7 +53,8 @@ final class ResultBatch {
     /// The job of its first result.
     var job: JobInFlight { parts[0].job }
 
-    /// Whether a result has in common with the others what all of a batch must have.
+    /// Whether a result may join: it has the same outcome, environment and topic. A reply joins only replies to its own
+    /// job.
     func joins(_ outcome: Outcome, of other: JobInFlight, isReply: Bool) -> Bool {
         guard outcome == self.outcome, isReply == self.isReply else { return false }
         if other === job { return true }
@@ -67,9 +68,9 @@ final class ResultBatch {
     ///
     /// - Parameters:
     ///   - report: The result.
-    ///   - content: What it is made of.
+    ///   - content: The contents of the result.
     ///   - job: The job that it belongs to.
-    ///   - origin: What all results of the route share.
+    ///   - origin: The part that all results of the route share.
     ///   - note: The number of the note in the journal that it waits for; nil for none.
     /// - Returns: False if the body would be too long. The batch is unchanged then.
     func add(

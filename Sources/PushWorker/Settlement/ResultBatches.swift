@@ -3,7 +3,7 @@ import PushModel
 /// Gathers the results of a route that go out several in a message, and decides when a batch is complete.
 ///
 /// A batch is complete at the end of the turn, or when it has as many results or bytes as one message may have. So no
-/// result waits for others that are not there yet: under load, more are ready in each turn. Pure: results in, batches
+/// result waits for results of later turns. Under load, more results are ready in each turn. Pure: results in, batches
 /// out.
 struct ResultBatches {
     /// The most batches that gather results at the same time. Each job with replies has batches of its own.
@@ -27,7 +27,8 @@ struct ResultBatches {
     /// The most results of a batch. A job that asks for batches gets the largest where the configuration wants none.
     private var limit: Int { size > 1 ? size : Job.maximumTokens }
 
-    /// Whether a job's results are to be gathered. Those about broadcast channels are few, and may be long.
+    /// Whether a job's results are to be gathered. Results about broadcast channels are not: they are few, and may be
+    /// long.
     ///
     /// A producer that awaits replies reads one result at a time unless its job says otherwise.
     func takes(_ job: borrowing Job) -> Bool {
@@ -38,10 +39,10 @@ struct ResultBatches {
     ///
     /// - Parameters:
     ///   - report: The result.
-    ///   - content: What it is made of.
+    ///   - content: The contents of the result.
     ///   - job: The job that it belongs to.
     ///   - isReply: Whether it goes to the job's `reply_to`.
-    ///   - origin: What all results of the route share.
+    ///   - origin: The part that all results of the route share.
     ///   - note: The number of the note in the journal that it waits for; nil for none.
     /// - Returns: False for a result that is too long for any batch.
     mutating func add(

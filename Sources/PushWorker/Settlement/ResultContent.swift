@@ -1,17 +1,17 @@
 import PushModel
 
-/// What became of one notification, with everything its result says about it.
+/// What became of one notification, with all facts for its result.
 ///
-/// Kept until the broker has confirmed the result, so that the same message, with the same id, can be written again
+/// It is kept until the broker has confirmed the result. So the same message, with the same id, can be written again
 /// after a lost connection.
 struct ResultContent {
     /// Outcome, action, status, reason and detail.
     var report: FinalReport
     /// Apple's id for the delivery log, in the development environment.
     var apnsUniqueID: [UInt8]?
-    /// What the answer to an operation on broadcast channels said.
+    /// The answer to an operation on broadcast channels.
     var broadcastChannel: BroadcastChannelAnswer?
-    /// Milliseconds since 1970 when it was decided.
+    /// Milliseconds since 1970 when the outcome was decided.
     var finishedAt: Int64
     /// Milliseconds from the request to its answer; nil when there was no answer.
     var apnsMilliseconds: Int64?
