@@ -4,9 +4,12 @@ import Synchronization
 
 /// A step of a job's life at which a debug build can be made to die, as if it were killed there.
 ///
-/// The variable `MARTLET_FAILPOINT` names it: `after-send:250` dies when that step is reached for the 250th time,
-/// `after-send:0.001` each time with this probability, and `crash-on-job:<id>` whenever the job of this id is taken up.
-/// A release build has none of it: every call there is an empty function.
+/// The variable `MARTLET_FAILPOINT` names the step, and says when to die:
+/// - `after-send:250`: when the step is reached for the 250th time.
+/// - `after-send:0.001`: each time with this probability.
+/// - `crash-on-job:<id>`: whenever the job of this id is taken up.
+///
+/// A release build has no fail-points: each call is an empty function.
 enum FailPoint: String, CaseIterable {
     /// A notification is about to be handed to a connection.
     case beforeSend = "before-send"
@@ -60,9 +63,9 @@ enum FailPoint: String, CaseIterable {
         }()
         private static let hits = Atomic(0)
 
-        /// The process reached a step; it dies there if that is what was asked for.
+        /// The process reached a step. It dies there if the plan says so.
         ///
-        /// - Parameter isReal: False where nothing happened that the step is about.
+        /// - Parameter isReal: False if the step had nothing to do this time, so that it does not count.
         static func reached(_ point: FailPoint, if isReal: @autoclosure () -> Bool = true) {
             guard let plan, isReal() else { return }
             switch plan {

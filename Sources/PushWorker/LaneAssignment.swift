@@ -4,8 +4,8 @@ import WorkerSettings
 
 /// Decides on which lanes a route lives, and how many connections it has on each. Pure.
 ///
-/// A route on several lanes uses several cores: each of them has its own consumers of the route's queues, its own credit
-/// and its own connections.
+/// A route on several lanes uses several cores: on each lane it has its own consumers of its queues, its own credit and
+/// its own connections.
 struct LaneAssignment {
     /// A route's place on one lane.
     struct Share: Equatable {
@@ -22,9 +22,10 @@ struct LaneAssignment {
 
     /// The places of a route.
     ///
-    /// Default: all lanes, up to the most that a route may have, if there are at most as many routes as lanes, otherwise
-    /// one. A route has at most as many lanes as connections. A hash of the route's name chooses the first lane; every
-    /// worker chooses the same.
+    /// - By default, a route lives on all lanes, up to the most that a route may have, if there are at most as many
+    ///   routes as lanes. Otherwise it lives on one lane.
+    /// - A route has at most as many lanes as connections.
+    /// - A hash of the route's name chooses the first lane. Every worker chooses the same.
     ///
     /// - Parameters:
     ///   - name: The route's name.

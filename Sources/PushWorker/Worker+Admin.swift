@@ -3,10 +3,10 @@ import PushModel
 
 // What the admin server is told about a worker.
 extension Worker: AdminSource {
-    /// How long ago each lane turned; a lane that never did has not moved since the start.
+    /// How long ago each lane turned. For a lane that has not turned yet, the time since the worker's start.
     package func progress() -> [LaneProgress] {
         let now = MonotonicTime.now()
-        // A lane that was drained while others still are does not turn any more, and is not stuck.
+        // A lane that ended drained does not turn any more, and is not stuck. Other lanes may still drain.
         return lanes.filter { !$0.handle.isDrained }.map { lane in
             let last = lane.handle.status?.takenAt ?? startedAt
             return LaneProgress(
@@ -55,8 +55,8 @@ extension Worker: AdminSource {
                 connections: route.connections,
                 credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue, refusal: route.refusal)
         }
-        // One route that cannot work is its own affair; a worker without any that can is not ready.
-        // One that operators hold works as they want.
+        // A route that cannot work does not make the worker unready, unless no route works. Routes that operators
+        // paused, or that other workers serve, do not count.
         let configured = joined.filter {
             $0.name != WorkerBuilder.unrouted && ![.unassigned, .paused].contains($0.state)
         }
@@ -74,16 +74,16 @@ extension Worker: AdminSource {
     /// How the worker sees its fleet.
     package func fleetStatus() -> FleetStatus? { fleet?.status }
 
-    /// How the worker knows what operators ask for.
+    /// How the worker hears what operators ask for.
     package func controlStatus() -> ControlStatus { control.status }
 
     /// How each credential is doing.
     package func credentialStatuses() -> [CredentialStatus] { credentials.statuses }
 
-    /// How many log lines found no room.
+    /// How many log lines were lost, because they found no room.
     package func droppedLogLines() -> UInt64 { log?.droppedLines ?? 0 }
 
-    /// What became of all notifications, and what was given back, in words.
+    /// The outcomes of all notifications, the retries and the jobs that were given back, as text.
     package var summary: String {
         let routes = laneSnapshots().flatMap { ($0.routes + [$0.left]).compactMap(\.self) }
         func sum(_ count: (RouteCounters) -> Int) -> Int { routes.reduce(0) { $0 + count($1) } }

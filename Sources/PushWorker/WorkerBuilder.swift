@@ -6,9 +6,9 @@ import Text
 import Topology
 import WorkerSettings
 
-/// Turns a checked configuration into what each lane is told.
+/// Turns a checked configuration into the settings of each lane.
 struct WorkerBuilder {
-    /// What the worker was told.
+    /// The worker's configuration.
     let configuration: WorkerConfiguration
     private let version: String
     private let credentials: CredentialStore
@@ -20,13 +20,13 @@ struct WorkerBuilder {
         self.credentials = credentials
     }
 
-    /// Who may vouch for APNs.
+    /// The roots of trust for APNs' certificates: the system's, and those of the configured file.
     static func trust(_ apns: APNSConfiguration) -> TrustRoots {
         TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
     }
 
-    /// The settings of all lanes. A lane without a route is left out: it would do nothing, with two connections to the
-    /// broker.
+    /// The settings of all lanes. A lane without a route is left out: it would do nothing, but have two connections to
+    /// the broker.
     ///
     /// - Parameter maker: Makes what lanes are told about a route.
     func lanes(_ maker: RouteMaker) throws(WorkerError) -> [LaneSettings] {

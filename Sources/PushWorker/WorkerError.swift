@@ -1,4 +1,4 @@
-/// Why a worker could not be put together from a configuration that reads well; always a matter for a person.
+/// Why a worker could not be made from a configuration that was read without errors. A person must act.
 package struct WorkerError: Error, Sendable, CustomStringConvertible {
     /// What is wrong, where, and what to do.
     package let message: String

@@ -4,13 +4,15 @@ import Logging
 
 /// A thread that looks at the lanes once a second, and at the state of worker and routes every third time.
 ///
-/// It says when a lane does not turn, which `/livez` says meanwhile, and tells of changes of state: see ``StateLog``.
-/// Nothing that a lane calls waits for a peer. A lane that does not turn is a fault of this program or of its machine,
-/// and only a restart helps.
+/// It logs when a lane does not turn, and changes of state: see ``StateLog``. While a lane does not turn, `/livez` says
+/// so.
+///
+/// Nothing that a lane calls waits for a peer, except that its end closes two connections, within two seconds each. So
+/// a lane that does not turn is a fault of this program or of its machine, and only a restart helps.
 final class WorkerWatchdog: Sendable {
     /// The time between two looks.
     static let interval = Duration.seconds(1)
-    /// Of so many looks one is at states, too: with many routes those cost more.
+    /// One of this many looks is at states, too. With many routes, a look at states costs more.
     private static let looksAtStates = 3
 
     private let lanes: [(index: Int, pulse: LanePulse)]
@@ -22,7 +24,7 @@ final class WorkerWatchdog: Sendable {
     /// Prepares a watchdog; `run()` does the work.
     ///
     /// - Parameters:
-    ///   - lanes: Their numbers and what they let see.
+    ///   - lanes: The numbers and the pulses of the lanes.
     ///   - readiness: How the worker is doing.
     ///   - logger: Where it says what it found.
     ///   - interval: The time between two looks.

@@ -1,6 +1,7 @@
 /// Notices that this machine's clock and APNs' differ by so much that provider tokens are in danger. Pure.
 ///
-/// APNs takes tokens that are up to an hour old. Networks and coarse clocks explain half a minute.
+/// APNs takes tokens that are up to an hour old. Networks and coarse clocks explain a difference of up to half a
+/// minute.
 struct ClockSkewWatch: Sendable {
     /// The least difference that is reported, in seconds.
     static let alarming: Int64 = 60

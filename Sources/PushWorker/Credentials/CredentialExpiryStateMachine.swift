@@ -1,8 +1,8 @@
-/// Decides when to warn that a certificate is running out: once at 30, 14, 7 and 1 days before its end, and once at its
+/// Decides when to warn that a certificate expires: once each at 30, 14, 7 and 1 days before its end, and once at its
 /// end.
 ///
-/// Pure: times in seconds come in. A certificate found late is reported for the stage it has reached, not for those
-/// before.
+/// Pure: times in seconds come in. A certificate that is found late is reported for the stage that it has reached, and
+/// not for the stages before.
 struct CredentialExpiryStateMachine: Sendable {
     /// How near the end is.
     enum Stage: Int, Comparable, CaseIterable, Sendable {
@@ -36,7 +36,7 @@ struct CredentialExpiryStateMachine: Sendable {
     /// Looks at the time that is left.
     ///
     /// - Parameters:
-    ///   - notAfter: The end, in seconds since 1970. A later end than before begins again.
+    ///   - notAfter: The end, in seconds since 1970. A later end than before makes the warnings begin again.
     ///   - now: Seconds since 1970.
     /// - Returns: The stage, once, when it is reached; nil otherwise.
     mutating func advance(notAfter: Int64, now: Int64) -> Stage? {

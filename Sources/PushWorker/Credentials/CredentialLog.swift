@@ -3,17 +3,17 @@ import Logging
 
 /// What the log says about the credentials of a lane's routes, and about the clock that dates provider tokens.
 ///
-/// A route lives on several lanes. What all of them learn alike is logged by the first lane only.
+/// A route may live on several lanes. What all its lanes learn alike is logged by its first lane only.
 struct CredentialLog {
     private let logger: Logger
 
     /// The log of a lane.
     init(_ logger: Logger) { self.logger = logger }
 
-    /// This machine's clock is so far from APNs' that provider tokens are in danger, or no longer.
+    /// Logs that this machine's clock is so far from APNs' that provider tokens are in danger, or that it no longer is.
     ///
     /// - Parameters:
-    ///   - skew: How many seconds it is ahead.
+    ///   - skew: Seconds by which this machine's clock is ahead of APNs'.
     ///   - isWrong: Whether provider tokens are in danger.
     ///   - route: A route whose connections have seen APNs' clock.
     func clockCompared(_ skew: Int64, isWrong: Bool, by route: Route) {
@@ -42,13 +42,13 @@ struct CredentialLog {
             metadata: Self.metadata(route, credential, reason: reason))
     }
 
-    /// Something became of a route's credential.
+    /// Logs what happened to a route's credential.
     ///
     /// - Parameters:
-    ///   - event: What.
+    ///   - event: What happened.
     ///   - credential: The credential's name.
     ///   - route: The route.
-    ///   - isParked: Whether a refusal parks the route. Otherwise it goes on with a newer version.
+    ///   - isParked: Whether a refusal parks the route. Otherwise the route goes on with a newer version.
     func changed(_ event: CredentialEvent, _ credential: String, of route: Route, isParked: Bool) {
         switch event {
         case .tried(let version):

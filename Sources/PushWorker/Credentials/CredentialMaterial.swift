@@ -63,9 +63,9 @@ struct CredentialMaterial: Sendable {
 }
 
 extension CertificateFacts {
-    /// The only topic; nil if there are several or none.
+    /// The certificate's only topic; nil if it has several topics or none.
     package var onlyTopic: String? { topics.count == 1 ? topics[0].name : nil }
 
-    /// The end of its validity for people, in UTC.
+    /// The end of the certificate's validity in UTC, as text for people.
     package var lastMoment: String { LogTime(milliseconds: notAfter * 1_000).toTheSecond }
 }

@@ -9,12 +9,11 @@ final class CredentialStore: Sendable {
     private struct Entry {
         var configuration: CredentialConfiguration
         var stamps: [FileStamp?]
-        /// The version that the files held when they could last be used, and its fingerprint; nil while they never
-        /// could.
+        /// The version that was last read from the files, and its fingerprint; nil until the files could be used once.
         var present: (credential: APNSCredential, fingerprint: String)?
-        /// Why the files cannot be used, if they never could.
+        /// Why the files cannot be used; nil once they could be used.
         var unusable: String?
-        /// The newest version of which the lanes were told that APNs refuses it everywhere.
+        /// The newest version of which the lanes were told that APNs refuses it on every route; 0 for none.
         var refused = 0
     }
 
@@ -29,7 +28,7 @@ final class CredentialStore: Sendable {
     ///   - configurations: The configured credentials.
     ///   - trust: The roots of trust for APNs' certificates.
     ///   - used: The names of the credentials that routes use; nil for all.
-    /// - Throws: `WorkerError` if not one of the used credentials can be used.
+    /// - Throws: `WorkerError` if none of the used credentials can be used.
     init(_ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil) throws(WorkerError) {
         self.trust = trust
         self.used = used
@@ -53,13 +52,13 @@ final class CredentialStore: Sendable {
         self.entries = Mutex(entries)
     }
 
-    /// The present version of a credential; nil if its files never could be used, or nobody configured the name.
+    /// The present version of a credential; nil if its files could never be used, or if no credential has this name.
     func current(_ name: String) -> APNSCredential? { entries.withLock { $0[name]?.present?.credential } }
 
-    /// Why the files of a credential cannot be used; nil if they once could.
+    /// Why the files of a credential cannot be used; nil once they could be used, or if no credential has this name.
     func unusable(_ name: String) -> String? { entries.withLock { $0[name]?.unusable } }
 
-    /// A failure for each credential of a route whose files never could be used.
+    /// A failure for each credential that a route uses and whose files could never be used.
     var failures: [CredentialChange] {
         entries.withLock { entries in
             entries.compactMap { name, entry in
@@ -82,7 +81,7 @@ final class CredentialStore: Sendable {
 
     /// Notes that APNs refuses a version, wherever it is used.
     ///
-    /// - Returns: Whether this is news. It is news once per version, so that one misconfigured route cannot disturb the
+    /// - Returns: Whether this is news. Each version is news once, so that one misconfigured route cannot disturb the
     ///   other routes of its credential again and again.
     func noteRefused(_ name: String, version: Int) -> Bool {
         entries.withLock { entries in
@@ -95,8 +94,8 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Reads the credentials whose files look different from before, and those that never could be used, because the
-    /// reason may have been a passing one.
+    /// Reads the credentials whose files look different from before. Also reads those whose files could never be used,
+    /// because the reason may be gone by now.
     ///
     /// - Returns: What became of the credentials that were read. A failure for the same reason as before is left out.
     func readChanged() -> [CredentialChange] {
@@ -113,7 +112,7 @@ final class CredentialStore: Sendable {
     /// Reads all credentials. Forgets credentials that are no longer configured.
     ///
     /// - Parameter configurations: How they are configured now.
-    /// - Returns: What became of each, by name.
+    /// - Returns: What became of each, in the order of their names.
     func readAll(_ configurations: [CredentialConfiguration]) -> [CredentialChange] {
         let names = Set(configurations.map(\.name))
         entries.withLock { entries in

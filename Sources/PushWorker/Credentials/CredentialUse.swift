@@ -10,17 +10,17 @@ import PushModel
 ///
 /// Confined to its lane. Time comes in.
 final class CredentialUse {
-    /// The versions with which a host begins that gets connections.
+    /// The versions with which a host starts when it gets connections.
     struct Opening {
-        /// The version that it uses.
+        /// The version that the connections use.
         let present: APNSCredential
-        /// The newest version, which it proves where that is another one.
+        /// The newest version. The host proves it if it is not the one in use.
         let newest: APNSCredential
         /// A version that was given up; nil without one.
         let spare: APNSCredential?
     }
 
-    /// After how long the credential's time is looked at again at the latest, in milliseconds.
+    /// The longest wait before the credential's validity is looked at again, in milliseconds.
     private static let longestValidity: Int64 = 3_600_000
 
     /// What is known about the credential; nil for the route that answers `NoRoute`.
@@ -44,10 +44,10 @@ final class CredentialUse {
     /// The version that pushes use, or would use if there were connections.
     var present: APNSCredential? { devices.pool?.credential ?? known?.trusted }
 
-    /// Why the credential's files cannot be used; nil if they can.
+    /// Why the route cannot use the credential's files; nil if it can. They may be unusable, or may not fit the route.
     var defect: String? { known?.unusable }
 
-    /// Why the credential keeps the route from pushing, or what else is to be known about it, in one line each.
+    /// Why the credential keeps the route from pushing, and what else operators should know about it, in one line each.
     var troubles: [String] {
         known?.troubles(devices.breaker, isProving: devices.pool?.provingVersion != nil) ?? []
     }
@@ -56,7 +56,7 @@ final class CredentialUse {
 
     // MARK: Connections
 
-    /// The versions with which a host begins; nil where the route has no version that it can use.
+    /// The versions with which a host starts; nil if the route has no version that it can use.
     var opening: Opening? {
         guard let known, let newest = known.newest, let present else { return nil }
         // The same version as on the route's other connections. A version that APNs refused there would have no
@@ -66,8 +66,8 @@ final class CredentialUse {
             present: other?.credential ?? present, newest: newest, spare: other.map(\.spare) ?? known.spare)
     }
 
-    /// The connections to a host are about to rest. The next ones to devices start with the versions that these have
-    /// proved. An unfinished proof starts again.
+    /// The connections to a host are about to rest. The next connections to devices start with the versions that the
+    /// present ones have proved. A proof that is not finished starts again.
     func keepVersions(of host: Destination) {
         if host.kind == .devices, let pool = host.pool, pool.provingVersion == nil { known?.keep(pool) }
     }
@@ -108,7 +108,8 @@ final class CredentialUse {
         return nil
     }
 
-    /// APNs refused a version on another route. Every connection made with that version is replaced.
+    /// APNs refused a version on another route. If the connections to devices use this version, and their host is not
+    /// parked, every destination that uses it replaces its connections.
     func refusedElsewhere(version: Int, at moment: Moment) {
         guard !devices.breaker.isParked, devices.pool?.credential.version == version else { return }
         for destination in hosts.all where destination.pool?.credential.version == version {
@@ -146,7 +147,7 @@ final class CredentialUse {
                 known?.refused(reason)
                 peers.tellOthers(.credential(.refused(version: version, reason: reason)))
             }
-            // If an answer refused it, the destination hears of that answer next.
+            // If an answer refused the version, the destination hears of that answer next.
             destination.credentialRefused(.connection(reason), at: moment)
         case .switched, .candidateRefused, .retried: break
         }
@@ -156,26 +157,26 @@ final class CredentialUse {
     /// Learns from an answer whether a destination accepts the credential; no other destination hears of it.
     func learn(from answer: Answer, _ settlement: Settlement, on destination: Destination, at moment: Moment) {
         switch settlement {
-        // A notification that is sent again at once will hear more.
+        // The notification is sent again at once, and its next answer says more.
         case .resend, .resendOnNewConnection: return
         case .report, .retry, .park: break
         }
         let isRefused: Bool
         switch answer.meaning.credential {
         case .accepted, .unexamined: return proved(on: destination)
-        // Without a pause, each job of the queue would be rejected for a reason that nobody knows. The probes find out
-        // whether it lasts, and the pool keeps its connections.
+        // `unexplained`: without a pause, each job of the queue would be rejected for a reason that nobody knows. The
+        // probes find out whether the refusal lasts. The pool keeps its connections.
         case .unexplained, .refused, .tokenChangedTooOften: isRefused = true
         case .doubted, .tokenExpired: isRefused = settlement.blamesCredential
         }
         guard isRefused else { return }
         let refusal = CredentialRefusal.answer(answer)
-        // The pool has news only of what it is to act on; an operator wants to know the reason in any case.
+        // The pool tells only of refusals on which it acts. Operators need the reason of the others, too.
         if destination.kind == .devices { known?.refused(refusal.text) }
         destination.credentialRefused(refusal, at: moment)
     }
 
-    /// An answer shows that the credential is accepted: what was said against it holds no more.
+    /// An answer shows that the credential is accepted. Earlier refusals no longer count.
     private func proved(on destination: Destination) {
         guard destination.breaker.state != .working else { return }
         destination.breaker.credentialAccepted()
@@ -190,7 +191,8 @@ final class CredentialUse {
 
     /// The same route on another lane heard something about the credential.
     ///
-    /// News about a version that is neither in use nor on trial here is ignored.
+    /// News about a version that is neither in use nor on trial here is ignored. One exception: a spare version that is
+    /// accepted elsewhere becomes the trusted one.
     func learn(_ news: CredentialNews, at moment: Moment) {
         func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
             devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false

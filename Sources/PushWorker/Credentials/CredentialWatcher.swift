@@ -6,13 +6,13 @@ import WorkerSettings
 
 /// Watches the files of all credentials on a thread of its own, because reading them may block and lanes must not.
 ///
-/// The watcher polls. A look at a few files costs next to nothing, and works for renames, swapped links and network
+/// The watcher polls. Polling a few files costs little, and it notices renames, swapped links and changes on network
 /// file systems.
 final class CredentialWatcher: Sendable {
     /// How often files are looked at.
     static let interval = Duration.seconds(5)
 
-    /// What other threads may tell it.
+    /// What other threads may tell the watcher.
     private enum Message: Sendable {
         case reload([CredentialConfiguration], then: @Sendable () -> Void)
         case stop
@@ -86,7 +86,7 @@ final class CredentialWatcher: Sendable {
     ///
     /// - Parameters:
     ///   - configurations: How they are configured now.
-    ///   - follow: What is done once they are read, on the thread that reads them.
+    ///   - follow: Called once the credentials are read, on the thread that reads them.
     func reload(_ configurations: [CredentialConfiguration], then follow: @escaping @Sendable () -> Void = {}) {
         send(.reload(configurations, then: follow))
     }

@@ -9,18 +9,20 @@ struct RouteCredential {
     private let mismatch: (APNSCredential) -> String?
     /// The newest version that was read and that the route can use.
     private(set) var newest: APNSCredential?
-    /// The version that the route uses when it opens connections and has none: the first that was read, or one that was
-    /// proved since.
+    /// The version with which the route opens connections while it has none. At first this is the first version that
+    /// was read. Later it is one that was proved, or one that replaced a version that was refused or is not valid.
     private(set) var trusted: APNSCredential?
     /// A version that was given up. APNs may accept it later.
     private(set) var spare: APNSCredential?
-    /// Why APNs refuses the credential, in APNs' words; nil while APNs does not.
+    /// Why APNs refuses the credential, in the words of its answer or of the connection's error; nil while APNs does
+    /// not refuse it.
     private(set) var refusal: String?
-    /// Why its files cannot be used; nil once they could.
+    /// Why the route cannot use the files: they are unusable, or do not fit the route; nil once it could use them.
     private(set) var unusable: String?
     /// Why the credential is not valid now; nil while it is.
     private(set) var untimely: String?
-    /// Why a newer version was not taken; nil after one was.
+    /// Why the route does not use the version that was read last; nil unless APNs refused it or it does not fit the
+    /// route.
     private(set) var candidateTrouble: String?
 
     /// Starts with a version about which nothing is known.
@@ -49,8 +51,8 @@ struct RouteCredential {
 
     /// A new version was read.
     ///
-    /// - Returns: Why the route cannot use it, and goes on with what it had; nil if it can. With another app's certificate
-    ///   APNs would refuse every push for good.
+    /// - Returns: Why the route cannot use it; nil if it can. A route that cannot use it goes on with the version
+    ///   before. With another app's certificate, APNs would refuse every push for good.
     @discardableResult mutating func offered(_ version: APNSCredential) -> String? {
         candidateTrouble = nil
         if let reason = mismatch(version) {
@@ -70,7 +72,7 @@ struct RouteCredential {
         return nil
     }
 
-    /// Time passed. A version that is not valid now stays trusted only if there is no other.
+    /// Time passed. A version that is not valid now stays trusted only if no other known version is valid.
     ///
     /// - Parameters:
     ///   - seconds: Seconds since 1970.
@@ -95,7 +97,7 @@ struct RouteCredential {
         }
     }
 
-    /// The pool is closed with no proof under way. The next one goes on with the versions that this one had.
+    /// A pool that proves no version is about to be closed. The next pool goes on with its versions.
     mutating func keep(_ pool: APNSPool) {
         trusted = pool.credential
         newest = pool.credential
@@ -137,7 +139,7 @@ struct RouteCredential {
     /// The newest version is in use, or is tried again.
     mutating func candidateTroubleEnded() { candidateTrouble = nil }
 
-    /// Why the credential keeps the route from pushing, or what else is to be known about it, in one line each.
+    /// Why the credential keeps the route from pushing, and what else operators should know about it, in one line each.
     ///
     /// - Parameters:
     ///   - breaker: The breaker of the host for devices.

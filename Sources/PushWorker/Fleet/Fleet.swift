@@ -12,9 +12,9 @@ import WorkerSettings
 ///
 /// The fleet has a thread and connections of its own, so it never delays a job.
 final class Fleet: Sendable {
-    /// The longest wait before it looks at the time again, and at whether it is to leave.
+    /// The longest wait before the fleet looks again at the time, and at whether it must leave.
     private static let step = Duration.milliseconds(250)
-    /// How long the broker may take to answer. A worker that leaves waits no longer for it.
+    /// How long the broker may take to answer. A worker that leaves does not wait longer than this for an answer.
     private static let patience = Duration.seconds(5)
 
     /// What a fleet needs from its worker.
@@ -101,7 +101,7 @@ final class Fleet: Sendable {
 
     private var isLeaving: Bool { state.withLock { $0.isLeaving } }
 
-    /// Notes whether reports can be published, the last one included.
+    /// Notes whether the worker can publish reports, including the last one before it leaves.
     ///
     /// - Returns: Whether the worker is leaving.
     private func setOnline(_ isOnline: Bool) -> Bool {
@@ -150,7 +150,7 @@ final class Fleet: Sendable {
     private func meet(_ teller: inout Teller) throws(AMQPError) {
         let client = try connect(&teller)
         defer {
-            // Whoever waits for the last report need not wait for the connection to close.
+            // The caller of `waitUntilLeft()` need not wait until the connection is closed.
             if setOnline(false) { left() }
             client.close()
         }
@@ -174,8 +174,8 @@ final class Fleet: Sendable {
         try publish(last, by: client)
     }
 
-    /// Connects to any of the brokers, as the lanes do. A name service that hangs does not keep the lanes from being told
-    /// which routes to serve.
+    /// Connects to any of the brokers, as the lanes do. While a name service hangs, the lanes are still told which
+    /// routes to serve.
     private func connect(_ teller: inout Teller) throws(AMQPError) -> AMQPBlockingClient {
         let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) {
             tell(&teller)
@@ -190,7 +190,7 @@ final class Fleet: Sendable {
         var message = OutgoingMessage()
         message.setExchange(TopologyNames.fleet.utf8Span.span)
         message.setContentType(MessageName.jsonContentType)
-        // The broker returns a report that nobody can read.
+        // The broker returns a report that reaches no queue.
         message.isMandatory = true
         message.setMessageID("report".utf8Span.span)
         message.setBody(report.json.span)
@@ -202,7 +202,7 @@ final class Fleet: Sendable {
         }
     }
 
-    /// Takes all reports that have arrived, and waits for the first of them.
+    /// Waits up to `step` for a report, and takes all reports that have arrived by then.
     private func listen(_ client: AMQPBlockingClient, _ share: inout FleetShare) throws(AMQPError) {
         guard var delivery = try client.receive(timeout: Self.step) else { return }
         while true {

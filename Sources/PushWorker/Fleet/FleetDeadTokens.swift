@@ -1,8 +1,8 @@
 /// What the workers of a fleet last reported of the dead tokens of some routes. Pure.
 ///
-/// Workers that stopped count as well: a worker is often restarted alone.
+/// Reports of workers that stopped count as well, because a worker is often restarted alone.
 struct FleetDeadTokens {
-    /// The most workers of whom something is known; reports of more are ignored.
+    /// The most workers that are remembered; reports of further workers are ignored.
     static let mostWorkers = FleetMembership.mostWorkers
 
     private struct Worker {
@@ -12,7 +12,7 @@ struct FleetDeadTokens {
 
     private let routes: Set<String>
     private var workers: [String: Worker] = [:]
-    /// How many messages were not reports, or came from too many workers.
+    /// How many messages were not reports, or came from workers beyond `mostWorkers`.
     private(set) var ignored = 0
 
     /// Starts with nothing heard.
@@ -45,7 +45,7 @@ struct FleetDeadTokens {
         workers[report.instance] = Worker(startedAt: report.startedAt, routes: said)
     }
 
-    /// Where a new worker begins; nil where nobody knows anything.
+    /// The knowledge with which a new worker begins; nil if no report has any.
     ///
     /// - Parameter name: The route's name.
     func knowledge(ofRoute name: String) -> DeadTokenKnowledge? {

@@ -10,7 +10,7 @@ struct FleetMembership {
     static let reportInterval = Duration.seconds(5)
     /// After how long without a report a worker counts as gone.
     static let lifetime = Duration.seconds(15)
-    /// The most workers that are known; reports of more are ignored.
+    /// The most workers that are known, this one included; reports of further workers are ignored.
     static let mostWorkers = RouteShare.mostWorkers
 
     private struct Worker {

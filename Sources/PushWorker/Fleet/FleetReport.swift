@@ -13,7 +13,8 @@ struct FleetReport: Equatable, Sendable {
 
     /// The worker's name.
     var instance: String
-    /// When the worker was started, in milliseconds since 1970. Tells it from an earlier worker of its name.
+    /// When the worker was started, in milliseconds since 1970. Distinguishes the worker from an earlier one of the
+    /// same name.
     var startedAt: Int64
     /// Whether it takes no more jobs.
     var isLeaving = false
@@ -53,7 +54,7 @@ struct FleetReport: Equatable, Sendable {
         case text(String), number(String), flag(Bool), other
     }
 
-    /// The members of a JSON object; the last one of a repeated name. Nil for anything else.
+    /// The members of a JSON object; nil for anything else. If a name is repeated, its last member counts.
     private static func members(of body: [UInt8]) -> [String: Value]? {
         var bytes = body
         var scanner = JSONScanner(0..<body.count)

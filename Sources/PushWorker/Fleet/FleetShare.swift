@@ -2,19 +2,19 @@ import EventLoop
 
 /// Decides which routes a worker serves if it finds its share by itself. Pure: time comes in.
 ///
-/// The rule above all others: a worker never serves fewer routes because something is wrong with the reports. If it
+/// The most important rule: a worker never serves fewer routes because something is wrong with the reports. If it
 /// cannot write or read them, it serves every route.
 struct FleetShare {
     /// How long a worker listens before it decides. Every other worker reports within this time.
     static let listeningTime = FleetMembership.reportInterval + .seconds(2)
-    /// How long a route that became another worker's is still served. The other worker listens for less time, so it has
-    /// begun by then.
+    /// How long a route is still served after it became another worker's. The other worker listens for less time, so it
+    /// has begun by then.
     static let handoverTime = Duration.seconds(10)
     /// How long reports may be impossible, while the lanes reach the broker, before every route is served.
     static let patience = Duration.seconds(15)
-    /// The same if waiting will hardly help, because the queue is missing or forbidden.
+    /// The same where waiting hardly helps, because the queue is missing or forbidden.
     static let refusalPatience = Duration.seconds(5)
-    /// How long a report may take to come back. Heartbeats find out a broker that stands still in less time.
+    /// How long a report may take to come back. Heartbeats detect a broker that stands still in less time.
     static let echoPatience = Duration.seconds(45)
 
     private enum Phase: Equatable {
@@ -35,13 +35,14 @@ struct FleetShare {
     private var hasShared = false
     /// When this worker's own report last came back on this connection.
     private var echoedAt: MonotonicTime?
-    /// When the first of its reports was published that has not come back yet.
+    /// When the first report was published that has not come back yet; nil if all of them came back.
     private var unansweredSince: MonotonicTime?
     /// The others for whom `assigned` was worked out.
     private var assignedAmong: Set<String>?
     private var assigned = ServedRoutes([])
-    /// The routes that are served, and since when those of them that are to be given up belong to another worker.
+    /// The routes that are served.
     private var served: Set<Int> = []
+    /// Since when served routes that are to be given up have belonged to another worker.
     private var othersSince: [Int: MonotonicTime] = [:]
 
     /// Why every route is served, for people; nil while only the share is served.
@@ -79,7 +80,7 @@ struct FleetShare {
         let former = self.routes
         self.routes = routes
         assignedAmong = nil
-        // A number that went to another route was not decided for it.
+        // Nothing was decided for a route that has taken over the number of another one.
         let isKept: (Int) -> Bool = { routes.indices.contains($0) && former[$0] == routes[$0] }
         served = served.filter(isKept)
         othersSince = othersSince.filter { isKept($0.key) }
@@ -141,8 +142,8 @@ struct FleetShare {
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more would not
-    ///     help, and every worker would serve every route once the broker is back.
+    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more routes would
+    ///     not help, and every worker would serve every route once the broker is back.
     mutating func decide(now: MonotonicTime, isWorking: Bool) -> ServedRoutes {
         advance(now: now, isWorking: isWorking)
         if blindness != nil {

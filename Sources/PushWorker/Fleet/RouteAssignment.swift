@@ -3,10 +3,10 @@ import Text
 /// Decides which workers serve which routes. Workers that know of the same others decide the same. Pure.
 ///
 /// The method is rendezvous hashing: route and worker together give a weight, and the workers with the highest weights
-/// serve the route. A worker that comes or goes moves its own routes and no other.
+/// serve the route. A worker that comes or goes moves only its own routes.
 ///
-/// A worker always counts itself, and others that it has not heard of cannot outweigh it. Workers that know too few of
-/// each other therefore serve too much, never too little.
+/// A worker always counts itself, and others that it has not heard of cannot outweigh it. So workers that know too few
+/// others serve too many routes, never too few.
 /// [Rendezvous hashing](https://doi.org/10.1109/90.663936)
 struct RouteAssignment {
     /// How many workers serve a route: with two, the end of one stops no route.

@@ -1,7 +1,7 @@
 import EventLoop
 import WorkerSettings
 
-/// What a worker's reports say of it whatever happens.
+/// The facts in a worker's reports that never change while it runs.
 struct WorkerIdentity: Sendable {
     /// The worker's name.
     let instance: String

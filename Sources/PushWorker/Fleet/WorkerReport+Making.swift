@@ -1,6 +1,6 @@
 import PushModel
 
-// How a worker's report comes about: pure, from what the admin server shows as well.
+// Makes a worker's report from the facts that the admin server shows, too. Pure.
 extension WorkerReport {
     /// Puts a report together.
     ///
@@ -10,7 +10,7 @@ extension WorkerReport {
     ///   - time: The time in milliseconds since 1970.
     ///   - readiness: How the worker and its routes are doing.
     ///   - snapshots: What each lane counted.
-    ///   - admin: Where its admin server listens; nil where it does not.
+    ///   - admin: Where its admin server listens; nil without one.
     ///   - isDraining: Whether the worker stops.
     init(
         of identity: WorkerIdentity, routes names: [String?], at time: Int64, readiness: WorkerReadiness,
@@ -42,7 +42,8 @@ extension WorkerReport {
         for snapshot in snapshots {
             for (name, counted) in zip(names, snapshot.routes) {
                 guard let name, let counted else { continue }
-                // The first lane's as they are: what counts for all lanes only has no zero.
+                // The first lane's counters are taken as they are. Adding them to zeros would be wrong for facts that
+                // must hold on all lanes, such as `isParked`.
                 if counters[name] == nil { counters[name] = counted } else { counters[name]?.add(counted) }
             }
         }
@@ -57,7 +58,8 @@ extension WorkerReport {
         }
     }
 
-    /// How much others want to see a route: one that does not work or holds device tokens first, then the busiest.
+    /// How important a route is to operators: routes that do not work or hold device tokens come first, then the
+    /// busiest.
     private static func weight(_ route: Route) -> (Int, Int, Int) {
         let isWell = route.state == RouteState.ready.rawValue && !route.holdsTokens
         return (isWell ? 0 : 1, route.inFlight + route.waiting, route.accepted)

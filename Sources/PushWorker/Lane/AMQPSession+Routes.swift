@@ -3,10 +3,10 @@ import RabbitMQ
 
 // The methods of a route, on its channel of the consume connection.
 extension AMQPSession {
-    /// Asks the broker for what a route wants.
+    /// Sends the broker a method for a route's channel.
     ///
     /// - Parameters:
-    ///   - action: What the route wants.
+    ///   - action: What the route wants of the broker.
     ///   - route: The route.
     /// - Throws: `AMQPError` that ends the connection.
     func ask(_ action: RouteConsumer.Action, for route: Route) throws(AMQPError) {
@@ -23,11 +23,11 @@ extension AMQPSession {
         }
     }
 
-    /// Sends what is owed for a delivery.
+    /// Sends the method that settles deliveries: an acknowledgement of one or more, a rejection, or a requeue.
     ///
     /// - Parameters:
-    ///   - debt: What is owed.
-    ///   - channel: The channel that delivered it.
+    ///   - debt: What is owed for the deliveries.
+    ///   - channel: The channel on which they came.
     /// - Returns: False without room in the output buffer.
     /// - Throws: `AMQPError` that ends the connection.
     func pay(_ debt: DeliveryLedger.Debt, on channel: UInt16) throws(AMQPError) -> Bool {

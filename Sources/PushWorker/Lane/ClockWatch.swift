@@ -2,12 +2,12 @@
 ///
 /// The boot clock (CLOCK_BOOTTIME) never jumps and goes on while the machine sleeps. The calendar (CLOCK_REALTIME) may
 /// be set to anything at any time. After it was set, nobody knows which of the two times is right. The earlier one is
-/// believed until the calendar has stayed as it is for a while: a job counts as expired only if it is by both. Pure:
-/// readings come in.
+/// believed until the calendar has stayed as it is for a while: a job counts as expired only if it is expired by both
+/// times. Pure: readings come in.
 package struct ClockWatch: Sendable {
     /// What a reading showed.
     package enum Event: Equatable, Sendable {
-        /// The lane did not turn for this many milliseconds. Nothing that others promised it before still holds.
+        /// The lane did not turn for this many milliseconds. Promises that others made to it before no longer hold.
         case stood(milliseconds: Int64)
         /// The calendar was set by this many milliseconds; negative for back.
         case stepped(milliseconds: Int64)

@@ -13,7 +13,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         return lane.routes.indices.contains(position) ? lane.routes[position] : nil
     }
 
-    /// Tells a channel's route what happened to it, and lets the turn look at the route.
+    /// Tells a route what happened to its channel, and lets the turn look at the route.
     private func with(_ channel: UInt16, _ tell: (Route) -> Void) {
         guard let route = route(channel) else { return }
         tell(route)
@@ -23,7 +23,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
         lane.log.connected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
-        // A broker may allow fewer channels than were asked for (`channel_max`); a route is one channel.
+        // A broker may allow fewer channels than the worker asked for (`channel_max`). Each route needs one.
         if let allowed = lane.consumeLink.session?.channelMax, allowed > 0, allowed < lane.routes.count {
             lane.consumeLink.distrust(
                 "the broker allows \(allowed) channels, and \(lane.routes.count) routes need one each")
@@ -79,7 +79,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
     func connectionUnblocked() {}
 
     func delivered(_ delivery: consuming Delivery) {
-        // A connection that is about to be ended is not listened to.
+        // Deliveries on a connection that is about to be ended are ignored.
         guard let route = route(delivery.channel), !lane.consumeLink.isDistrusted else { return }
         lane.mark(route)
         if !route.delivered(delivery, at: lane.moment) {

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Lets the lanes of a worker, or of a route, end together, because a lane that is not drained yet may have questions to the others.
-/// Safe on any thread.
+/// Lets the lanes of a worker, or of a route, end together. A drained lane waits for the others, because they may still
+/// have questions to it. Safe on any thread.
 final class DrainBarrier: Sendable {
     private let working: Mutex<Set<Int>>
 

@@ -9,7 +9,7 @@ struct DueTimes {
     private struct Entry: Comparable {
         let due: MonotonicTime
         let route: Int
-        /// Which of the route's successive times it is.
+        /// The number of this time. Each new time of a route has the next number.
         let generation: UInt64
 
         static func < (left: Entry, right: Entry) -> Bool { left.due < right.due }
@@ -20,12 +20,12 @@ struct DueTimes {
         var generation: UInt64 = 0
     }
 
-    /// Outdated entries stay until they surface, or until there are too many of them.
+    /// Outdated entries stay until they are the earliest, or until there are too many of them.
     private var heap = Heap<Entry>()
     /// When each route is due, by its position on the lane.
     private var times: [Time]
 
-    /// Starts with routes of which none is due.
+    /// Starts with routes that have no time.
     ///
     /// - Parameter count: How many routes there are.
     init(routes count: Int) { times = Array(repeating: Time(), count: count) }
@@ -36,7 +36,7 @@ struct DueTimes {
     /// How many entries are kept, outdated ones included.
     var entryCount: Int { heap.count }
 
-    /// When the first route is due; nil when none is.
+    /// When the next route is due; nil if no route has a time.
     var earliest: MonotonicTime? {
         mutating get {
             dropOutdated()

@@ -3,7 +3,7 @@ import RabbitMQ
 
 // How long the broker may owe a route an answer. Without a limit, a route could wait for ever and have no deliveries.
 extension Lane {
-    /// When the broker's answer to a route is overdue; nil if it owes none.
+    /// When the broker's answer to a route is overdue; nil if the broker owes no answer.
     func answerDue(of route: Route) -> MonotonicTime? {
         requestPatience.due(oldest: route.channel.unanswered?.since)
     }

@@ -2,7 +2,7 @@ import EventLoop
 
 // What operators want of the lane's routes.
 extension Lane {
-    /// What operators ask for ends by the wall clock as it is, also after it was set.
+    /// Requests of operators end by the wall clock as it is, also after the clock was set.
     private var controlMoment: Moment { Moment(monotonic: now, wall: clock.wall) }
 
     /// Tells each route what operators want of it, if that has changed.

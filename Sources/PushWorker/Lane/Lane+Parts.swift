@@ -20,7 +20,8 @@ extension Lane {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
         return BrokerLink(
             role: role, identity: settings.identity(role), loop: loop, delegate: delegate, now: now,
-            // Jobs that arrive before results can go out would only wait here.
+            // Consuming waits for the publish connection: jobs that arrive before results can go out would only wait
+            // here.
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
         ) { [unowned self] role, number in
             let (broker, channels, handle) = (settings.broker, max(settings.routeCount, routes.count) + 8, handle)
@@ -41,7 +42,7 @@ extension Lane {
             journal: journal, earlier: settings.journal, resultsBatch: own.resultsBatch, memory: settings.memory,
             tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
         let route = settings.makeRoute(own, at: position, in: surroundings)
-        // Where other routes can use the files, nobody else says why this one begins without a credential.
+        // If other routes can use the files, no other log line says why this route begins without a credential.
         if let name = route.credential.name, let reason = route.credential.defect,
             settings.credentials.unusable(name) == nil
         {
@@ -59,7 +60,7 @@ extension Lane {
             endpoint: connector.endpoint, credential: credentials.present, delegate: events)
         destination.open(pool, events: events)
         pool.keepSpare(credentials.spare)
-        // The newest version is proved on a connection of its own, if another one is in use.
+        // The newest version is proved on a connection of its own, if another version is in use.
         pool.offer(credentials.newest, now: now)
     }
 }

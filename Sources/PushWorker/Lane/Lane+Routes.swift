@@ -3,7 +3,7 @@ import RabbitMQ
 
 // Routes that come and go while the lane runs.
 extension Lane {
-    /// Takes a route up, at the position of one that has left or behind the others.
+    /// Adds a route, at the position of a route that has left, otherwise behind the others.
     func add(_ own: LaneSettings.RouteSettings) {
         let position = turnover.free.popLast() ?? routes.count
         let route = makeRoute(own, at: position)
@@ -31,8 +31,8 @@ extension Lane {
         mark(route)
     }
 
-    /// Goes on with a route that was removed: once nothing of it is left on any lane it ends, and once its channel is
-    /// closed another route can take its position.
+    /// Goes on with a route that was removed. The route ends once nothing of it is left on any lane. Another route can
+    /// take its position once its channel is closed.
     func goOnLeaving(_ route: Route) {
         if route.mayEnd() { settings.announce(.routeDrained(route.number)) }
         if route.letGo() { forgetNumber(of: route) }
@@ -41,11 +41,12 @@ extension Lane {
         turnover.free.append(route.position)
     }
 
-    /// Keeps of a route that the lane has let go of only what it counted. Its number may go to another route.
+    /// Forgets a route that the lane has let go of, except for what it counted. Its number may go to another route.
     private func forgetNumber(of route: Route) {
         turnover.remove(route, counted: route.report(at: moment, isDraining: true).counters)
         report.remove(route)
-        // Nobody may find its counters under a number that is another route's by then.
+        // The report leaves before the number is free. Otherwise somebody could find these counters under the number of
+        // a new route.
         leaveReport()
         settings.routeLeft(route.number, settings.index)
     }

@@ -7,14 +7,15 @@ import RabbitMQ
 /// One operating-system thread that turns one loop and owns everything it touches: a consume connection, a publish
 /// connection, and the HTTP/2 connections of its routes.
 ///
-/// A job is read, sent, answered, reported and acknowledged here; no lock is taken on the way. Others talk to a lane
-/// through its mailbox only, and read the snapshot it leaves.
+/// A job is read, sent, answered, reported and acknowledged here. A lock is taken only for state that lanes share, such
+/// as a rate or the memory of redeliveries, and to hand notes to the journal's thread. Other threads talk to a lane
+/// through its mailbox only, and read the snapshot that it leaves.
 final class Lane {
-    /// The longest a turn waits when nothing is due, so that the watchdog and the clocks are served. A machine may have
-    /// hundreds of workers without work.
+    /// The longest wait of a turn when nothing is due. The watchdog and the clocks need a turn this often. A machine
+    /// may have hundreds of workers without work, so the wait is not shorter.
     static let longestWait = Duration.seconds(1)
 
-    /// What it was told, with the routes in the order of their positions.
+    /// What the lane was told, with the routes in the order of their positions.
     var settings: LaneSettings
     let handle: LaneHandle
     let loop: EventLoop
@@ -23,7 +24,7 @@ final class Lane {
     var counters = LaneCounters()
     /// The longest recent turns.
     var longestTurn = RecentMaximum()
-    /// What the log says of it.
+    /// Writes what the log says of the lane.
     let log: LaneLog
     /// Where accepted notifications are noted; nil without a journal.
     private(set) lazy var journal = settings.journal.map(makeJournal)
@@ -39,7 +40,7 @@ final class Lane {
     /// The latest reports of the routes.
     lazy var report = LaneReport(routes, numbers: settings.routeCount + 1)
 
-    /// The time of this turn.
+    /// The clocks, as this turn read them.
     var clock: LaneClock
     /// The time of this turn, as it is believed.
     var moment: Moment { clock.moment }
@@ -106,18 +107,19 @@ final class Lane {
 
     // MARK: The turn
 
-    /// What follows the events of a turn.
+    /// Does the work of a turn, after its events.
     ///
-    /// A job is delivered, answered and confirmed by events; here it is sent, published and acknowledged. The order:
+    /// Events deliver, answer and confirm jobs. This method sends jobs, publishes results and acknowledges deliveries.
+    /// The order:
     private func endTurn() {
         let pulse = handle.pulse
-        // 1. The connections to the broker. One that ends takes its deliveries along, and nothing is sent for those.
+        // 1. The connections to the broker. If one ends, its deliveries end with it, and nothing is sent for them.
         consumeLink.tick(now: now)
         publishLink.tick(now: now)
         followControl()
         // 2. The routes to which something happened, or that are due. Each does all it can at this moment: it gives its
-        //    requests to APNs' connections and flushes these, and it queues its results. Only the methods for its
-        //    channel come back, and go out with step 5.
+        //    requests to APNs' connections and flushes these, and it queues its results. Only the methods for the
+        //    route's channel come back. They go out in step 5.
         pulse.enter(.routes)
         let condition = currentCondition
         takeUpRoutes(condition)
@@ -134,8 +136,8 @@ final class Lane {
         publisher.publish(now: now)
         publishLink.flush(now: now)
         FailPoint.reached(.publishedUnconfirmed, if: publisher.unconfirmed > unconfirmed)
-        // 5. Acknowledgements, after the results that somebody waits for. Confirms arrive as events before the turn's
-        //    end, so nothing is acknowledged that was only published now.
+        // 5. Acknowledgements. Results go first, because somebody waits for them. Confirms arrive as events, before
+        //    this method, so nothing is acknowledged that was published only now.
         pulse.enter(.acknowledging)
         for route in agenda.working { acknowledge(route) }
         consumeLink.flush(now: now)
@@ -147,7 +149,7 @@ final class Lane {
             if route.isLeaving { goOnLeaving(route) }
         }
         markHeldBack()
-        // 7. The report of how it all stands now.
+        // 7. The report of the state after all of the above.
         report.note(agenda.working)
         guard report.isDue(now: now) else { return }
         pulse.enter(.reporting)
@@ -185,7 +187,7 @@ final class Lane {
         }
     }
 
-    /// Acknowledges what is finished, as far as the output buffer has room.
+    /// Acknowledges a route's deliveries or gives them back, as far as the output buffer has room.
     private func acknowledge(_ route: Route) {
         guard let session = consumeLink.session else { return }
         do throws(AMQPError) {
@@ -207,8 +209,8 @@ final class Lane {
         }
     }
 
-    /// Whether there is more to write than one turn takes, and room for it. A socket that takes more only later is an
-    /// event.
+    /// Whether there is more to write than one turn takes, and room for it. Without room, the socket wakes the lane
+    /// when it takes more.
     private var lacksOnlyTurns: Bool {
         if agenda.hasStarved, consumeLink.isReadyToSend { return true }
         return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
@@ -258,7 +260,7 @@ extension Lane {
         case .rate(let number, let rate): with(number) { $0.limit(to: rate) }
         case .route(let number, let message):
             guard !with(number, { $0.told(message, at: moment) }) else { break }
-            // The route comes with a later message, or has left: this lane has nothing of the delivery.
+            // The route has not come yet, or has left. In both cases this lane has nothing of the delivery.
             if case .asked(let delivery, _) = message {
                 _ = settings.tell(delivery.lane, .route(number, .answered(delivery, isKnown: false)))
             }
@@ -270,9 +272,9 @@ extension Lane {
         }
     }
 
-    /// Tells something to the route of a number, if it lives on this lane, and looks at it in this turn.
+    /// Tells something to the route of a number, if the route lives on this lane. This turn then looks at the route.
     ///
-    /// - Returns: Whether it does.
+    /// - Returns: Whether the route lives on this lane.
     @discardableResult
     private func with(_ number: Int, _ tell: (Route) -> Void) -> Bool {
         guard let route = turnover.route(number) else { return false }
@@ -292,7 +294,7 @@ extension Lane {
         mark(route)
     }
 
-    /// Whether a drain has nothing left to do, or no time left to do it.
+    /// Whether the lane may end: it and the other lanes of its barrier are drained, or the time of the drain is over.
     private func mayEnd() -> Bool {
         guard let drain else { return false }
         guard !drain.isOver(now: now) else { return true }

@@ -4,7 +4,7 @@ import EventLoop
 struct LaneClock {
     /// The time of this turn. After the clock was set, its wall time is the earlier of the two times (`ClockWatch`).
     private(set) var moment = Moment.now()
-    /// The time of this turn as the wall clock has it, in milliseconds since 1970. What operators ask for ends by it.
+    /// The time of this turn as the wall clock has it, in milliseconds since 1970. Requests of operators end by it.
     private(set) var wall = WallClock.milliseconds()
     private var watch: ClockWatch
 
@@ -13,7 +13,7 @@ struct LaneClock {
     /// - Parameter standstill: How long a lane may stand before its connections count as lost, in milliseconds.
     init(standstill: Int64) { watch = ClockWatch(standstill: standstill) }
 
-    /// Allows a lane to stand for another time from now on, in milliseconds.
+    /// Sets how long a lane may stand from now on before its connections count as lost, in milliseconds.
     mutating func allow(standstill: Int64) { watch.standstill = standstill }
 
     /// A turn begins: reads the clocks. The moment has the wall time of the turn before until `believe()`.

@@ -1,4 +1,4 @@
-/// What concerns all routes of a lane alike. When it changes, the lane looks at every route.
+/// The facts that concern all routes of a lane. When one of them changes, the lane looks at every route.
 struct LaneCondition: Equatable {
     /// Whether the lane was asked to finish.
     var isDraining = false
@@ -7,6 +7,6 @@ struct LaneCondition: Equatable {
     /// Whether results could not go out for so long that another worker should get the jobs that were not sent.
     var isHeldUp = false
 
-    /// What a route is told that leaves while the lane goes on: it gives unsent jobs back at once.
+    /// The condition for one route that is to give unsent jobs back at once, while the lane goes on.
     var leaving: LaneCondition { LaneCondition(isDraining: true, isLeaving: true, isHeldUp: isHeldUp) }
 }

@@ -2,7 +2,7 @@ import EventLoop
 
 /// A drain of a lane that was asked for.
 struct LaneDrain {
-    /// When what is left is given up.
+    /// When unfinished work is given up.
     private let deadline: MonotonicTime
     /// When jobs that were not sent yet are handed back instead of being sent: after half of the time.
     private let handBackAt: MonotonicTime
@@ -16,9 +16,9 @@ struct LaneDrain {
     /// Whether jobs that were not sent yet are handed back.
     func isLeaving(now: MonotonicTime) -> Bool { now >= handBackAt }
 
-    /// Whether what is left is given up.
+    /// Whether unfinished work is given up.
     func isOver(now: MonotonicTime) -> Bool { now >= deadline }
 
-    /// When time alone changes something.
+    /// When the next of the two times comes.
     func nextDue(after now: MonotonicTime) -> MonotonicTime { isLeaving(now: now) ? deadline : handBackAt }
 }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The outside view of one lane, for the service, the admin server and helper threads.
 ///
-/// The lane itself is made on its own thread. Messages posted before it exists wait here.
+/// The lane itself is made on its own thread. Messages that are posted before the lane exists wait here.
 final class LaneHandle: Sendable {
     private struct State {
         var post: (@Sendable (LaneMessage) -> Void)?
@@ -17,7 +17,7 @@ final class LaneHandle: Sendable {
 
     /// Sends a message to the lane, now or as soon as it runs.
     ///
-    /// - Returns: False for a lane that has ended, which drops it.
+    /// - Returns: False for a lane that has ended. The message is then dropped.
     @discardableResult
     func post(_ message: LaneMessage) -> Bool {
         let (post, isEnded) = state.withLock { state -> ((@Sendable (LaneMessage) -> Void)?, Bool) in

@@ -22,7 +22,7 @@ struct LaneLog {
         credentials = CredentialLog(logger)
     }
 
-    /// The lane ends because its loop does not turn.
+    /// The lane ends because its loop failed.
     func loopFailed(_ reason: String) {
         logger.critical("lane stopped: its loop failed", metadata: .with([.error: "\(reason)"]))
     }
@@ -63,7 +63,7 @@ struct LaneLog {
     ///
     /// - Parameters:
     ///   - role: What it is for.
-    ///   - outage: How long it was missing; nil if it was not.
+    ///   - outage: The outage that is over; nil without one.
     func connected(_ role: LinkRole, after outage: OutageLog.Ended?) {
         var metadata = Logger.Metadata.with([.lane: "\(lane)", .role: "\(role.rawValue)"])
         metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
@@ -77,7 +77,8 @@ struct LaneLog {
             metadata: .with([.lane: "\(lane)", .role: "\(role.rawValue)", .error: "\(error.message)"]))
     }
 
-    /// An address leads to no broker. If no address leads to one, the connection is lost instead.
+    /// An address leads to no broker, and the next address is tried. If the last address fails, too, the connection
+    /// counts as lost.
     func addressFailed(_ role: LinkRole, _ error: AMQPError) {
         logger.warning(
             "an address of the broker does not work; the next is tried",

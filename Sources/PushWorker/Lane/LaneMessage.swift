@@ -12,7 +12,7 @@ enum LaneMessage: Sendable {
         route: Int, Destination.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)
     /// A credential's files hold a new version.
     case credentialChanged(APNSCredential)
-    /// A credential's files still cannot be used, as they never could.
+    /// The files of a credential could never be used, and still cannot be used.
     case credentialUnusable(name: String, reason: String)
     /// APNs refused a version of a credential on some route.
     case credentialRefused(name: String, version: Int)
@@ -26,7 +26,7 @@ enum LaneMessage: Sendable {
     case added(LaneSettings.RouteSettings)
     /// The route of this number takes no more jobs and finishes what it has, on all its lanes.
     case removed(Int)
-    /// That route has nothing left on any lane: it ends.
+    /// The route of this number has nothing left on any lane, and ends.
     case routeDrained(Int)
     /// The route of this number may send this much from now on; nil for no limit.
     case rate(Int, SharedRate?)

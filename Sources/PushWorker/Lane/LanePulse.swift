@@ -6,7 +6,7 @@ final class LanePulse: Sendable {
     enum Step: UInt8, Sendable {
         case starting, waiting, messages, routes, publishing, acknowledging, reporting, closing
 
-        /// In words.
+        /// The step in words.
         var text: String {
             switch self {
             case .starting: "starting"
@@ -41,7 +41,7 @@ final class LanePulse: Sendable {
     /// Whether the lane has ended: it is not expected to turn any more.
     var isOver: Bool { over.load(ordering: .relaxed) }
 
-    /// The lane has ended, in order or not.
+    /// The lane has ended, drained or not.
     func end() {
         over.store(true, ordering: .relaxed)
         setStuck(false)

@@ -13,7 +13,7 @@ extension LaneSettings {
             includesDeviceToken: includesDeviceToken, resultsQueues: resultsQueues)
     }
 
-    /// What operators see at the broker.
+    /// The identity of a connection, which operators see at the broker.
     ///
     /// - Parameter role: What the connection is for.
     /// - Returns: The identity of the connection.
@@ -24,9 +24,9 @@ extension LaneSettings {
     /// After how many milliseconds without a turn the connections to the broker count as lost. By then the broker has
     /// missed two heartbeats, and may have given all deliveries to others.
     ///
-    /// - Parameter negotiated: The heartbeats of the connections there are, in seconds; 0 for a connection without any.
-    ///   Before anything is negotiated, those of the configuration count.
-    /// - Returns: Milliseconds.
+    /// - Parameter negotiated: The heartbeats of the open connections, in seconds; 0 for a connection without
+    ///   heartbeats. If no value is above 0, the heartbeats of the configuration count, and without any, 60 s.
+    /// - Returns: Milliseconds: two of the shortest heartbeats, unless `standstill` is set.
     func longestStandstill(negotiated: [Int] = []) -> Int64 {
         if let standstill { return standstill.wholeMilliseconds }
         if let shortest = negotiated.filter({ $0 > 0 }).min() { return Int64(shortest) * 2_000 }

@@ -2,7 +2,7 @@ import APNSClient
 import PushModel
 import WorkerSettings
 
-/// Everything a lane is told at its start; the same for all lanes but for `index` and `routes`.
+/// Everything a lane is told at its start; the same for all lanes except for `index` and `routes`.
 struct LaneSettings: Sendable {
     /// One of the lane's routes.
     struct RouteSettings: Sendable {
@@ -12,7 +12,7 @@ struct LaneSettings: Sendable {
         var number = 0
         /// The queues it consumes: the one for retries first, the high one last.
         var queues: [String]
-        /// What may arrive there; nil for the route that answers `NoRoute`.
+        /// What may arrive in these queues; nil for the route that answers `NoRoute`.
         var claim: RouteClaim?
         /// Opens connections to its APNs; nil together with `claim`.
         var connector: APNSConnector?
@@ -22,7 +22,7 @@ struct LaneSettings: Sendable {
         var mismatch: @Sendable (APNSCredential) -> String? = { _ in nil }
         /// Whether requests leave out the only topic of a certificate.
         var omitsTopic = false
-        /// Opens connections to the host that publishes to broadcast channels.
+        /// Opens connections to the host that publishes to broadcast channels; nil where the configuration names none.
         var broadcastConnector: APNSConnector?
         /// Opens connections to the host that manages broadcast channels; nil where the configuration names none.
         var managementConnector: APNSConnector?
@@ -30,7 +30,7 @@ struct LaneSettings: Sendable {
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
         /// What it may send, on all its lanes; nil for no limit.
         var rate: SharedRate?
-        /// How many of its results the configuration wants in a message.
+        /// How many of its results the configuration wants in one message.
         var resultsBatch = 1
         /// What it shares with the same route on other lanes.
         var shared = SharedRouteState()
@@ -56,7 +56,7 @@ struct LaneSettings: Sendable {
     var awaitsControl = false
     /// The worker's name, in results, dead letters and at the broker.
     var instance: String
-    /// Brokers, looked up and tried in random order at each connect.
+    /// The brokers. Each connect looks them up, and tries them in random order.
     var broker: BrokerConfiguration
     /// Decides what follows from each answer.
     var policy: RetryPolicy

@@ -1,7 +1,7 @@
 import EventLoop
 import RabbitMQ
 
-/// How a lane is doing, for readiness: what works, and in words what does not.
+/// How a lane is doing, for readiness: what works, and, in words, what does not.
 struct LaneStatus: Sendable {
     /// One route on the lane.
     struct Route: Equatable, Sendable {
@@ -17,14 +17,14 @@ struct LaneStatus: Sendable {
         var troubles: [String]
         /// The limit that keeps it from pushing more.
         var limitedBy: RouteLimit
-        /// Why the broker does not take what it publishes, such as `results_full`; nil where it does.
+        /// Why the broker does not take what it publishes, such as `results_full`; nil where the broker takes it.
         var refusal: String?
         /// On how many lanes it consumes its queues to push all that is in them.
         var consumers = 0
 
         /// Adds how the same route is doing on another lane.
         ///
-        /// The state is the best one of all lanes, because the broker gives a lane that stands still nothing. The
+        /// The state is the best one of all lanes, because the broker gives no jobs to a lane that stands still. The
         /// troubles of all lanes are told.
         mutating func join(_ other: Route) {
             state = min(state, other.state)
@@ -43,7 +43,7 @@ struct LaneStatus: Sendable {
         case up, blocked, connecting, down
     }
 
-    /// The lane's publishing trouble: the broker refuses some publications and confirms those of no route.
+    /// The lane's publishing trouble: the broker refuses some publications, and confirms no route's publications.
     struct Refusal: Sendable {
         /// Why, in the words of readiness, such as `results_full`.
         var text: String
@@ -63,11 +63,11 @@ struct LaneStatus: Sendable {
     var publish: String
     /// Whether it can consume and publish.
     var isWorking: Bool { consume == "up" && publish == "up" }
-    /// Whether its connections to the broker are open. A lane without routes has none, and needs none.
+    /// Whether its connections to the broker are open. A lane without routes needs none, so it counts as connected.
     var isConnected: Bool { routes.isEmpty || consume == "up" && (publish == "up" || publish == "blocked") }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
-    /// What keeps all its routes from publishing; nil if one of them can, or none wants to.
+    /// What keeps all its routes from publishing; nil if one of them can publish, or if no route wants to.
     var refusal: Refusal?
     /// When the broker last confirmed one of its publications; nil for never.
     var confirmedAt: MonotonicTime?
@@ -76,7 +76,8 @@ struct LaneStatus: Sendable {
     /// Its routes.
     var routes: [Route] { positions.compactMap(\.self) }
 
-    /// Why a worker can publish nothing, in one line each; empty if one of its lanes can, or none wants to.
+    /// Why a worker can publish nothing, in one line each; empty if one of its lanes can publish, or if no lane wants
+    /// to.
     ///
     /// The results of one app may go to a queue of its own. If only that queue refuses results, a worker that publishes
     /// for other apps is still ready.
@@ -112,7 +113,8 @@ extension Lane {
             troubles: troubles, refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
     }
 
-    /// The publishing trouble of the whole lane. Nil if any route with work, or with a recent confirm, has none.
+    /// The publishing trouble of the whole lane. Nil if any route without trouble has work, or confirms since the
+    /// trouble began.
     private var refusal: LaneStatus.Refusal? {
         guard let since = publisher.proof.troubledSince else { return nil }
         var trouble: String?

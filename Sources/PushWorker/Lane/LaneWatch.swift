@@ -1,11 +1,11 @@
-/// Decides from repeated looks at a lane's turns whether it is stuck.
+/// Decides from repeated looks at a lane's turns whether the lane is stuck.
 ///
 /// It counts looks instead of time. While the whole process is stopped, or the machine sleeps, the watchdog does not
 /// look either. Pure.
 struct LaneWatch {
     /// What a look showed.
     enum Finding: Equatable {
-        /// It turns, or has not been still for long.
+        /// The lane turns, or it has not been still for long.
         case fine
         /// It has not turned for this many looks. Found again after each further `limit` looks.
         case stuck(looks: Int)

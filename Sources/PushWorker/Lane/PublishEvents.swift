@@ -34,7 +34,7 @@ final class PublishEvents: BrokerLinkDelegate {
     }
 
     func channelClosed(_ channel: UInt16, code: UInt16, text: String) {
-        // A slow channel that was replaced is closed by the worker itself.
+        // A channel that is no longer in use is a slow one that was replaced. The worker itself closes it.
         guard lane.publisher.uses(channel) else { return }
         lane.log.publishChannelClosed(code: code, text: text)
         lane.publisher.channelClosed(channel, code: code, text: text, now: lane.now)

@@ -1,9 +1,9 @@
 import EventLoop
 
 /// Which of a lane's routes a turn looks at: those that something happened to, those whose time has come, and those
-/// that can go on now. It looks at no other route, so a route to which nothing happens costs a turn nothing.
+/// that can go on now. The turn looks at no other route, so a route to which nothing happens costs a turn nothing.
 ///
-/// `LaneMarks` say of each route in which of the lists it stands.
+/// `LaneMarks` say in which of the lists a route stands.
 struct RouteAgenda {
     /// Routes that this turn looks at.
     private(set) var working: [Route] = []
@@ -13,7 +13,7 @@ struct RouteAgenda {
     private var heldBack: [Route] = []
     /// Routes whose acknowledgements found no room.
     private var starved: [Route] = []
-    /// When each of the other routes has something to do.
+    /// When each route has something to do because time passes.
     private var dueTimes: DueTimes
     /// What all routes were told last; nil before the first turn.
     private var condition: LaneCondition?
@@ -29,7 +29,7 @@ struct RouteAgenda {
     var hasStarved: Bool { !starved.isEmpty }
     /// Whether routes wait for results to go out.
     var hasHeldBack: Bool { !heldBack.isEmpty }
-    /// When the first route is due; nil when none is.
+    /// When the next route is due; nil if no route has a time.
     var earliest: MonotonicTime? {
         mutating get { dueTimes.earliest }
     }
@@ -52,7 +52,7 @@ struct RouteAgenda {
         for route in routes { mark(route) }
     }
 
-    /// Marks the routes that are due. They are not due again until that is set.
+    /// Marks the routes that are due. They are not due again until their time is set again.
     ///
     /// - Parameters:
     ///   - routes: The lane's routes by their positions.
@@ -61,7 +61,7 @@ struct RouteAgenda {
         while let position = dueTimes.popDue(now: now) { mark(routes[position]) }
     }
 
-    /// Marks the routes whose acknowledgements found no room, because there is some now.
+    /// Marks the routes whose acknowledgements found no room, because there is room now.
     mutating func markStarved() {
         for route in starved {
             route.marks.isStarved = false
@@ -86,7 +86,7 @@ struct RouteAgenda {
         for route in working { route.marks.isMarked = false }
     }
 
-    /// A route goes on once results can go out, if it waits for that.
+    /// Notes a route that waits for results to go out. The route goes on once they can.
     mutating func holdBack(_ route: Route) {
         guard !route.marks.isHeldBack, route.waitsForPublisher else { return }
         route.marks.isHeldBack = true

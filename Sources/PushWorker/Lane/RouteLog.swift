@@ -26,7 +26,7 @@ struct RouteLog {
     ///
     /// - Parameters:
     ///   - route: The route.
-    ///   - outage: How long they were not.
+    ///   - outage: How long the queues were not consumed.
     func consumesAgain(_ route: Route, after outage: OutageLog.Ended) {
         logger.notice(
             "the route's queues are consumed again",
@@ -44,14 +44,14 @@ struct RouteLog {
     ///   - route: The route.
     ///   - code: The broker's code.
     ///   - text: The broker's words.
-    ///   - level: How much of news it is.
+    ///   - level: How much it matters.
     func channelClosed(of route: Route, code: UInt16, text: String, level: Logger.Level) {
         var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
         metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }
         logger.log(level: level, "the broker closed a route's channel", metadata: metadata)
     }
 
-    /// What somebody should do about a closed channel; nil where that is not known.
+    /// What operators should do about a closed channel; nil where that is not known.
     private static func remedy(_ code: UInt16) -> String? {
         switch code {
         case 403: "the worker's user may not read the queue: see `martlet topology render --users`"

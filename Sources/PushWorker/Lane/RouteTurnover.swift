@@ -9,7 +9,7 @@ struct RouteTurnover {
     /// The routes that have not left, by their numbers in the worker.
     private var numbered: [Int: Route] = [:]
 
-    /// Starts with the routes of the start.
+    /// Takes up the routes that the lane has from its start.
     init(_ routes: [Route]) {
         for route in routes { add(route) }
     }
@@ -17,12 +17,12 @@ struct RouteTurnover {
     /// The route that has a number now; nil where no route on the lane has it.
     func route(_ number: Int) -> Route? { numbered[number] }
 
-    /// A route came.
+    /// Notes a new route under its number.
     mutating func add(_ route: Route) {
         if numbered[route.number] == nil { numbered[route.number] = route }
     }
 
-    /// A route has left: another one may have its number.
+    /// A route has left. Another route may get its number.
     ///
     /// - Parameters:
     ///   - route: The route.

@@ -1,6 +1,6 @@
 /// Gives each open request a small number, and finds the request again by it.
 ///
-/// Slots are reused last in, first out, so that the table stays as small as the most requests that were ever open.
+/// The slot that was freed last is reused first. The table never has more slots than requests were open at once.
 struct SlotTable<Element> {
     private var elements: [Element?] = []
     private var free: [Int] = []
@@ -21,7 +21,7 @@ struct SlotTable<Element> {
         return elements.count - 1
     }
 
-    /// Frees a slot and gives back its element; nil if the slot was free, which only a bug asks for.
+    /// Frees a slot and gives back its element; nil if the slot was free already, which is a bug.
     mutating func remove(_ slot: Int) -> Element? {
         guard elements.indices.contains(slot), let element = elements[slot].take() else { return nil }
         free.append(slot)
@@ -29,7 +29,7 @@ struct SlotTable<Element> {
         return element
     }
 
-    /// Whether an element is as wanted; looks at all of them.
+    /// Whether any element is as wanted. Looks at one element after the other until one is.
     func contains(where isWanted: (Element) -> Bool) -> Bool {
         elements.contains { $0.map(isWanted) ?? false }
     }
