@@ -35,7 +35,7 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// What failed and why, for a person.
     package let message: String
-    /// Whose credential is meant where the server refuses ours. A refused certificate is that of every route.
+    /// Which routes a refusal of our credential concerns. A refused certificate concerns every route.
     package let refusalScope: CredentialVerdict.RefusalScope
 
     /// An error from its parts.
@@ -43,7 +43,7 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - code: The kind.
     ///   - message: What failed and why; no secrets.
-    ///   - refusalScope: Whose credential is meant where the server refuses ours.
+    ///   - refusalScope: Which routes a refusal of our credential concerns.
     package init(
         _ code: Code, _ message: String, refusalScope: CredentialVerdict.RefusalScope = .everyRoute
     ) {
@@ -52,7 +52,7 @@ package struct APNSClientError: Error, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Whether a later try may succeed without anybody mending anything.
+    /// Whether a later try may succeed although nobody has corrected anything.
     package var isRetriable: Bool {
         code != .badAddress && code != .untrusted && code != .signing && code != .credentialRefused
             && code != .proxyDenied

@@ -7,16 +7,17 @@ import TLS
 ///
 /// Frames leave in TLS records of up to 16 KiB. All records of a turn leave in one write.
 final class APNSConnection: ReadinessHandler {
-    /// Plaintext of one TLS record.
+    /// The most bytes of plaintext in one TLS record.
     private static let recordSize = 16_384
-    /// Plaintext that is encrypted before the socket is asked again. What the socket does not take stays in memory.
+    /// About how many bytes of plaintext are encrypted before the next write to the socket. Ciphertext that the socket
+    /// does not take stays in memory.
     private static let burstSize = 262_144
-    /// Reads per event. The rest is reported again in the next turn, after the other sockets.
+    /// The most reads per event. The loop reports the unread rest again in the next turn, after the other sockets.
     private static let readLimit = 8
-    /// Reads from a server that is gone. More than the system can still hold of what the server sent.
+    /// The most reads from a server that is gone. The system cannot hold more received bytes than these reads take.
     private static let leftoverLimit = 1_024
 
-    /// The address of the server.
+    /// The address that the socket is connected to: the server's or, with a proxy, the proxy's.
     let address: SocketAddress
     /// When it was adopted.
     let openedAt: MonotonicTime
@@ -50,7 +51,7 @@ final class APNSConnection: ReadinessHandler {
     private(set) var fellSilent = false
     /// Since when the socket takes nothing; nil while it does.
     private var blockedSince: MonotonicTime?
-    /// Since when it has been seen to take no request; nil while it does.
+    /// Since when `machine.isUseless` has been seen true; nil once it was seen false. Begins with the adoption.
     private var uselessSince: MonotonicTime?
     private var isClosed = false
     /// What GOAWAY said, as the reason for the end.
@@ -60,8 +61,8 @@ final class APNSConnection: ReadinessHandler {
 
     /// Takes over an established connection and sends the first frames on it.
     ///
-    /// With `isProof`, the connection takes one request at a time until its credential was accepted, even with a
-    /// certificate.
+    /// With a provider token, and always with `isProof`, the connection takes one request at a time at first. This ends
+    /// with an answer that does not turn the credential away.
     ///
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
@@ -120,7 +121,7 @@ final class APNSConnection: ReadinessHandler {
         return capacity(usualBytes: usualBytes) == 0 ? .window : .nothing
     }
 
-    /// How many requests of the usual length it takes at once, if none is open.
+    /// How many requests of the usual length it takes at once, if no request is open.
     func concurrency(usualBytes: Int) -> Int {
         max(1, min(machine.streamLimit, windowSize / max(1, usualBytes)))
     }
@@ -139,7 +140,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// Submits a request. It leaves with the next flush.
     ///
-    /// - Returns: When its time runs out; nil if HTTP/2 takes no more requests.
+    /// - Returns: When the request's time runs out; nil if HTTP/2 takes no more requests.
     func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> MonotonicTime? {
         table.now = now
         let due = now + settings.requestTimeout
@@ -157,7 +158,7 @@ final class APNSConnection: ReadinessHandler {
         }
     }
 
-    /// Asks for a replacement, and finishes once that is open.
+    /// Asks for a replacement. This connection finishes once the replacement is open.
     func requestReplacement() { machine.requestReplacement() }
 
     /// Takes no more requests, and closes once the open ones have ended.
@@ -212,12 +213,12 @@ final class APNSConnection: ReadinessHandler {
         settle(now: now)
     }
 
-    /// Notes since when it takes no request.
+    /// Notes since when the connection is useless.
     private func watchUse(now: MonotonicTime) {
         uselessSince = machine.isUseless ? uselessSince ?? now : nil
     }
 
-    /// Sends a PING, to learn whether the server is there and how far away it is.
+    /// Sends a PING, to learn whether the server still answers and how long a round trip takes.
     private func ping(now: MonotonicTime) {
         guard pingSentAt == nil else { return }
         pingSentAt = now
@@ -241,7 +242,7 @@ final class APNSConnection: ReadinessHandler {
         owner.connectionProgressed(self, now: now)
     }
 
-    /// Sends what HTTP/2 has to send, as much as the socket takes.
+    /// Sends as many of the pending HTTP/2 frames as the socket takes.
     func flush(now: MonotonicTime) {
         guard !isClosed, blockedSince == nil, http2.wantsToSend || tls.pendingCiphertext > 0 else { return }
         table.now = now
@@ -253,7 +254,7 @@ final class APNSConnection: ReadinessHandler {
         settle(now: now)
     }
 
-    /// Writes. If the server is gone, reads what it sent before, because those answers would be lost otherwise.
+    /// Writes. If the server is gone, reads the answers that it sent before. Otherwise those answers would be lost.
     private func send(now: MonotonicTime) throws {
         do {
             try write(now: now)
@@ -265,7 +266,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// Reads what is there.
     ///
-    /// - Parameter limit: How many times the buffer is filled at most, so that others get their turn.
+    /// - Parameter limit: How many times the buffer is filled at most, so that other sockets are read, too.
     /// - Returns: False when the peer will send no more.
     private func read(now: MonotonicTime, atMost limit: Int = readLimit) throws -> Bool {
         var ciphertext: [UInt8] = []
@@ -349,7 +350,7 @@ final class APNSConnection: ReadinessHandler {
         end(farewell, now: now)
     }
 
-    /// Closes at once; open requests get their answers.
+    /// Closes at once. Each open request still ends with an answer.
     ///
     /// - Parameters:
     ///   - error: Why; nil for an orderly end.
@@ -424,7 +425,7 @@ extension APNSConnection: StreamTableOwner {
     func pingAcknowledged() {
         guard let sentAt = pingSentAt else { return }
         pingSentAt = nil
-        // The shortest time counts. The others waited behind something.
+        // The shortest time counts. A longer time includes waiting in queues on the way.
         let latest = max(.nanoseconds(1), table.now - sentAt)
         roundTrip = min(roundTrip ?? latest, latest)
     }

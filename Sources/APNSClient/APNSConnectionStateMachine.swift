@@ -3,17 +3,21 @@ import PushModel
 
 /// Decides how many requests one connection takes, and when it takes no more. Pure: sizes and times come in.
 ///
-/// Obeys what Apple says about streams: one until SETTINGS arrive; on token connections one until a token was accepted;
-/// then the announced number, as it is at that moment
-/// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
+/// Obeys what Apple says about streams
+/// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>):
+///
+/// - One stream until SETTINGS arrive.
+/// - On a connection with a provider token, one stream until a token was accepted.
+/// - After that, the number that the server announced last.
 struct APNSConnectionStateMachine: Sendable {
     /// How far a connection has come.
     enum Phase: Sendable, Equatable {
         /// SETTINGS have not arrived: one stream.
         case settling
-        /// No token was accepted yet: one stream.
+        /// No answer has let the credential pass yet: one stream. An answer that does not turn the credential away ends
+        /// this phase, even if it is a server error.
         case proving
-        /// As many streams as announced.
+        /// As many streams as the server announced, within our own limits.
         case open
         /// No new streams; the open ones finish.
         case draining
@@ -25,13 +29,13 @@ struct APNSConnectionStateMachine: Sendable {
     enum Retirement: Sendable, Equatable {
         /// The server is going away.
         case goAway
-        /// Streams stayed without an answer, again and again.
+        /// `strikeLimit` streams stayed without an answer within `strikeWindow`.
         case strikes
-        /// Nothing but server errors.
+        /// `serverErrorLimit` server errors in a row.
         case serverErrors
         /// An answer that makes the connection useless.
         case answer
-        /// Requests were refused, one after the other.
+        /// `refusalLimit` requests were refused without an answer between them.
         case refusals
         /// Stream numbers are running out.
         case exhausted
@@ -46,9 +50,9 @@ struct APNSConnectionStateMachine: Sendable {
     enum StreamEnd: Sendable, Equatable {
         /// With an answer of this meaning.
         case answered(AnswerMeaning)
-        /// Refused, or never written.
+        /// Above GOAWAY's last stream, refused, or never written.
         case unprocessed
-        /// Without an answer.
+        /// Without an answer, or without the part of the answer that decides.
         case unanswered
     }
 
@@ -60,8 +64,8 @@ struct APNSConnectionStateMachine: Sendable {
     static let serverErrorLimit = 10
     /// Refused requests without an answer between them that retire a connection.
     static let refusalLimit = 100
-    /// The stream number from which on a replacement is wanted. The last possible one is 2^31 - 1 (RFC 9113, section
-    /// 5.1.1).
+    /// The stream number from which on a replacement is wanted. The last possible stream number is 2^31 - 1 (RFC 9113,
+    /// section 5.1.1).
     static let ageingStreamID: Int32 = .max - 400_000
     /// The stream number from which on nothing is admitted.
     static let lastStreamID: Int32 = .max - 20_000
@@ -70,22 +74,23 @@ struct APNSConnectionStateMachine: Sendable {
     private(set) var phase = Phase.settling
     /// Why it takes no more requests; nil while it takes some.
     private(set) var retirement: Retirement?
-    /// Whether another connection should take over. This one goes on until that is open.
+    /// Whether another connection should take over. This connection takes requests until the other one is open, unless
+    /// it was retired.
     private(set) var wantsReplacement = false
     /// Streams opened and not ended.
     private(set) var openStreams = 0
     /// Whether any request was answered on it.
     private(set) var hasAnswered = false
 
-    /// Whether a token must be accepted first.
+    /// Whether the connection begins with one stream until an answer lets its credential pass.
     private let usesToken: Bool
     /// Our own limit of streams, for memory.
     private let ownLimit: Int
     /// The number of streams that the peer announced last.
     private var peerLimit = 1
-    /// The largest number that it ever announced, up to our own limit.
+    /// The largest number of streams that the peer ever announced, up to our own limit.
     private var highestPeerLimit = 1
-    /// The limit while the peer refuses requests, below the announced one.
+    /// The limit of streams while the peer refuses requests. It is below the announced limit.
     private var refusalCap = Int.max
     private var refusals = 0
     private var serverErrors = 0
@@ -105,7 +110,7 @@ struct APNSConnectionStateMachine: Sendable {
         }
     }
 
-    /// Streams that may be open at once now. Fewer than are open if the peer has just lowered its limit.
+    /// How many streams may be open at once now. It is below `openStreams` if the limit has just become lower.
     var streamLimit: Int {
         switch phase {
         case .settling: 1
@@ -118,8 +123,8 @@ struct APNSConnectionStateMachine: Sendable {
     /// Streams that may still be opened.
     var freeStreams: Int { max(0, streamLimit - openStreams) }
 
-    /// Whether it takes nothing at all, and no open stream would show that its server is gone: SETTINGS have not
-    /// arrived, or they allow no stream.
+    /// Whether SETTINGS have not arrived or allow no stream, and no stream is open. Then no silent stream would show
+    /// that the server is gone.
     var isUseless: Bool { isAdmitting && openStreams == 0 && (phase == .settling || streamLimit == 0) }
 
     /// Whether the peer holds us back by announcing much less than before, as APNs does after errors.
@@ -130,13 +135,13 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// Whether a request with this many bytes of payload may be submitted now.
     ///
-    /// A payload that does not fit the window would keep a stream waiting that others could use. It may still begin if
-    /// no stream is open. Otherwise a peer with a tiny window would never get anything.
+    /// A payload that does not fit the window would occupy a stream that other requests could use. Such a payload is
+    /// admitted only if no stream is open. Otherwise a peer with a tiny window would never get a request.
     ///
     /// - Parameters:
     ///   - bytes: The payload's length.
-    ///   - window: What the connection's flow-control window has left after the payloads that were submitted before
-    ///     (RFC 9113, section 5.2).
+    ///   - window: The bytes that the connection's flow-control window has left after the payloads that were submitted
+    ///     before (RFC 9113, section 5.2).
     func admits(bytes: Int, window: Int) -> Bool {
         freeStreams > 0 && (bytes <= window || openStreams == 0)
     }
@@ -174,7 +179,7 @@ struct APNSConnectionStateMachine: Sendable {
         case .unprocessed:
             guard isAdmitting else { return }
             refusals += 1
-            // A refusal means that the peer counts differently. Offer less until it answers again.
+            // A refusal means that the peer counts streams differently. Open fewer until the peer answers again.
             refusalCap = max(1, openStreams)
             if refusals >= Self.refusalLimit { retire(.refusals) }
         case .unanswered:
@@ -202,7 +207,7 @@ struct APNSConnectionStateMachine: Sendable {
         if strikes.count >= Self.strikeLimit { retire(.strikes) }
     }
 
-    /// GOAWAY arrived. Streams that it does not cover end as unprocessed. The others may still be answered.
+    /// GOAWAY arrived. Streams above its last stream end as unprocessed. The other streams may still be answered.
     mutating func goAwayReceived() { retire(.goAway) }
 
     /// Takes no more requests. The first reason stays.
@@ -213,10 +218,10 @@ struct APNSConnectionStateMachine: Sendable {
         wantsReplacement = true
     }
 
-    /// Asks for another connection, and goes on until that is open.
+    /// Asks for another connection. This connection takes requests until the other one is open.
     mutating func requestReplacement() { wantsReplacement = true }
 
-    /// Another connection is open. One that wanted a replacement can finish.
+    /// Another connection is open. This connection finishes if it wanted a replacement.
     mutating func replacementOpened() {
         if wantsReplacement { retire(.requested) }
     }

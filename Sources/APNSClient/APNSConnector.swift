@@ -4,24 +4,23 @@ package import TLS
 
 /// Opens connections to one APNs. The calls block, so they belong on helper threads.
 package final class APNSConnector: Sendable {
-    /// The longest try of one of several addresses.
+    /// The most time that a connect spends on one address.
     private static let addressTimeout = Duration.seconds(10)
-    /// How long APNs may leave written bytes unacknowledged before the system gives the connection up, in
-    /// milliseconds.
+    /// How long written bytes may stay unacknowledged before the system closes the connection, in milliseconds.
     private static let userTimeout = 30_000
 
-    /// Places for look-ups. Each that hangs holds the thread of its connect, with 2 MiB of address space.
+    /// Places for look-ups. A look-up that hangs holds the thread of its connect, with 2 MiB of address space.
     ///
-    /// They are apart from those for looking brokers up, so that hosts of Apple whose names hang cost no connection to
-    /// the broker. Healthy look-ups stay far below the limit, because connects begin at a limited pace.
+    /// Look-ups of brokers have other places. So look-ups of Apple's hosts that hang prevent no connection to a broker.
+    /// Healthy look-ups stay far below the limit, because connects begin at a limited pace.
     package static let lookUps = BlockingCall.Places(BlockingCall.mostAtOnce)
 
-    /// The TLS errors of a server that is not the right one.
+    /// The TLS errors for which the server counts as untrusted.
     private static let verificationFailures: Set<TLSError.Code> = [
         .certificateUntrusted, .certificateExpired, .hostNameMismatch,
     ]
 
-    /// Where to.
+    /// The APNs that connections lead to.
     package let endpoint: APNSEndpoint
     private let trust: TLSContext
     private let limiter: ConnectRateLimiter
@@ -30,19 +29,21 @@ package final class APNSConnector: Sendable {
     private let resolve: @Sendable (String, Int) throws(EventLoopError) -> [SocketAddress]
     /// Where look-ups are counted.
     private let places: BlockingCall.Places
-    /// What connections go through; nil for a direct way.
+    /// The proxy that connections go through; nil for direct connections.
     package let proxy: HTTPProxy?
-    /// After how long a `result(of:)` is no longer waited for, because a look-up may hang for ever.
+    /// How long a caller should wait for `result(of:)`, because a look-up may hang for ever: 60 s and the request's
+    /// timeout.
     package let patience: @Sendable (ConnectRequest) -> Duration
 
     /// A connector.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to.
+    ///   - endpoint: The APNs that connections lead to.
     ///   - trust: A client context that offers `h2`, for requests without a credential.
     ///   - limiter: The limiter of the whole process.
     ///   - requiresALPN: False to speak HTTP/2 even to servers that choose no protocol (prior knowledge).
-    ///   - proxy: What connections go through; nil for a direct way. The server is verified either way.
+    ///   - proxy: The proxy that connections go through; nil for direct connections. The server is verified in both
+    ///     cases.
     package convenience init(
         endpoint: APNSEndpoint, trust: TLSContext, limiter: ConnectRateLimiter, requiresALPN: Bool = true,
         proxy: HTTPProxy? = nil
@@ -69,11 +70,11 @@ package final class APNSConnector: Sendable {
         self.proxy = proxy
     }
 
-    /// Lets a connect wait for the pace. `result(of:)` and `connect` do not wait. So hundreds of routes that connect
-    /// need no threads to wait on, and no name is looked up before its connect is due.
+    /// Lets a connect wait for the pace. `result(of:)` and `connect` do not wait for it. So hundreds of routes that
+    /// wait to connect need no threads, and no name is looked up before its connect is due.
     ///
-    /// - Parameter urgency: How much it is needed.
-    /// - Returns: Its place in the line.
+    /// - Parameter urgency: How much the connect is needed.
+    /// - Returns: The connect's place in the line.
     package func enterLine(_ urgency: ConnectUrgency) -> ConnectPlace {
         limiter.enter(host: endpoint.host, urgency)
     }
@@ -91,15 +92,16 @@ package final class APNSConnector: Sendable {
         }
     }
 
-    /// Looks the host up afresh, and tries its addresses in random order, those to avoid last. With a proxy, the
+    /// Looks the host up, and tries its addresses in random order. The addresses to avoid come last. With a proxy, the
     /// addresses are the proxy's, and the proxy looks the host up.
     ///
     /// - Parameters:
-    ///   - avoiding: Addresses to use only if there are no others.
-    ///   - timeout: How long this may take in all, without the lookup.
+    ///   - avoiding: Addresses to use only if no other address works.
+    ///   - timeout: How long this may take in all. The look-up counts, but has no limit of its own.
     ///   - credential: The credential for the connection; nil for none.
     /// - Returns: A connection that is ready for HTTP/2.
-    /// - Throws: `APNSClientError` of the last address whose error needs mending, or else of the address tried last.
+    /// - Throws: `APNSClientError` of the last address whose error somebody must correct, or else of the address tried
+    ///   last. `unreachable` if the look-up fails. `timedOut` if no time is left after the look-up.
     package func connect(
         avoiding: Set<SocketAddress>, timeout: Duration, credential: APNSCredential? = nil
     ) throws(APNSClientError) -> EstablishedConnection {
@@ -113,14 +115,14 @@ package final class APNSConnector: Sendable {
                     address, context: credential?.context ?? trust,
                     deadline: .now().adding(min(left, Self.addressTimeout)))
             } catch {
-                // An error that needs mending, such as a wrong certificate, is not hidden by a dead address.
+                // A dead address must not hide an error that somebody must correct, such as a wrong certificate.
                 if failure.isRetriable || !error.isRetriable { failure = error }
             }
         }
         throw failure
     }
 
-    /// The order in which addresses are tried: shuffled, those to avoid last.
+    /// The order in which addresses are tried: random, but the addresses to avoid come last.
     static func order(_ addresses: [SocketAddress], avoiding: Set<SocketAddress>) -> [SocketAddress] {
         let shuffled = addresses.shuffled()
         return shuffled.filter { !avoiding.contains($0) } + shuffled.filter { avoiding.contains($0) }
@@ -223,6 +225,6 @@ package final class APNSConnector: Sendable {
 }
 
 extension MonotonicTime {
-    /// How long it is until this time.
+    /// The time left until this moment; zero if it has passed.
     var left: Duration { self - .now() }
 }

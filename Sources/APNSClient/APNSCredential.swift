@@ -6,7 +6,7 @@ package import TLS
 package final class APNSCredential: Sendable {
     /// The name in the configuration.
     package let name: String
-    /// The number of the version, from 1. A later one replaces an earlier one.
+    /// The number of the version, from 1. A later version replaces an earlier one.
     package let version: Int
     /// What to call it in logs: identifiers and dates, no secret.
     package let label: String
@@ -16,7 +16,7 @@ package final class APNSCredential: Sendable {
     package let context: TLSContext
     /// When it can be used, in seconds since 1970; nil for always.
     package let validity: ClosedRange<Int64>?
-    /// The only topic of a certificate, which requests may leave out; nil if there are several.
+    /// The only topic of a certificate, which requests may leave out; nil for a key, and if there are several topics.
     package let onlyTopic: [UInt8]?
     /// What a certificate says about itself; nil for a key.
     package let certificate: CertificateFacts?
@@ -30,7 +30,7 @@ package final class APNSCredential: Sendable {
     ///   - context: A client context that offers `h2`, with the certificate as its identity if there is one.
     ///   - tokens: Makes provider tokens; nil for a certificate.
     ///   - validity: When it can be used, in seconds since 1970; nil for always.
-    ///   - onlyTopic: The only topic of a certificate.
+    ///   - onlyTopic: The only topic of a certificate; nil for a key, and if there are several topics.
     ///   - certificate: What a certificate says about itself; nil for a key.
     package init(
         name: String, version: Int = 1, label: String = "", context: TLSContext, tokens: ProviderTokenSource? = nil,

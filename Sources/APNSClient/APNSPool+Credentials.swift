@@ -6,7 +6,7 @@ extension APNSPool {
     /// The credential of all connections, except for the one that proves a newer version.
     package var credential: APNSCredential { rotation.current }
 
-    /// Another version that was refused. It is kept because there is no better one.
+    /// Another version that was refused, or whose time was over. The pool keeps it, to try it again later.
     package var spare: APNSCredential? { rotation.spare }
 
     /// The version that no answer has proved yet; nil without one.
@@ -18,11 +18,15 @@ extension APNSPool {
     /// - Returns: Whether a later one is in use.
     package func isReplaced(_ version: Int) -> Bool { version < credential.version }
 
-    /// Offers a version of the credential that was just read. Versions older than the present one are ignored.
+    /// Offers a version of the credential that was just read. A version that is not newer than all known versions is
+    /// ignored.
     ///
-    /// The version proves itself on a connection of its own. The first answer that does not refuse it lets all other
-    /// connections follow. A refusal changes nothing and costs no notification. If there is nothing to send, the
-    /// version is used once its connection works, and the first answer decides whether it stays.
+    /// - The new version proves itself on a connection of its own. All other connections follow after the first answer
+    ///   that accepts it.
+    /// - If APNs refuses the new version, the old version stays in use. No notification fails because of the refusal.
+    /// - If there is nothing to send, the new version is used once its connection works. Later answers decide whether
+    ///   the new version stays.
+    /// - If the old version was refused before, or its time was over, the new version is used at once.
     ///
     /// - Parameters:
     ///   - credential: The version.
@@ -33,7 +37,9 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// Closes all connections of the credential, because its time is over. Each finishes its requests first.
+    /// Closes all connections of the version in use, because its time is over. Each finishes its requests first.
+    ///
+    /// A version that is being proved, or else a spare version that is valid now, takes its place.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -44,8 +50,8 @@ extension APNSPool {
         advance(now: now)
     }
 
-    /// Takes over another pool's spare version: one that was refused, and is asked for again in the end. The pools
-    /// belong to one route.
+    /// Takes over the spare version of another pool of the same route. The spare version is tried again once the
+    /// version in use is refused or its time is over.
     ///
     /// - Parameter version: The version; nil for none.
     package func keepSpare(_ version: APNSCredential?) { rotation.keep(spare: version) }
@@ -62,10 +68,10 @@ extension APNSPool {
     /// Learns what another pool of the same route heard about a version. The delegate is not told.
     ///
     /// - Parameters:
-    ///   - verdict: What APNs said.
-    ///   - version: The version that it said it about.
+    ///   - verdict: What APNs said about the version.
+    ///   - version: The number of the version.
     ///   - now: The time.
-    /// - Returns: Whether that changes anything here.
+    /// - Returns: Whether the verdict changes anything in this pool.
     package func learn(_ verdict: CredentialVerdict, of version: Int, now: MonotonicTime) -> Bool {
         guard let change = rotation.judged(version, verdict) else { return false }
         perform(change.steps, now: now)
@@ -75,7 +81,8 @@ extension APNSPool {
 
     /// Learns what an answer says about the credential.
     ///
-    /// - Returns: Whether the answer says nothing about the notification, so that it may be sent again at once.
+    /// - Returns: Whether the answer says nothing about the notification. The notification may then be sent again at
+    ///   once.
     func judge(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
         let isUnproved = rotation.isUnproved(connection.credential)
         let verdict = response.answer.meaning.credential
@@ -85,7 +92,7 @@ extension APNSPool {
             let reason = response.reason?.rawValue ?? "status \(response.status)"
             apply(verdict, to: connection.credential, reason: reason, now)
         }
-        // A refusal of a version that is still being tried, or was replaced, says nothing about the version in use.
+        // An answer that turns away a version that is not proved or was replaced says nothing about the notification.
         guard isUnproved || connection.credential !== credential, verdict.turnsAway else { return false }
         follow(rotation.turnedAway(connection.credential.version, verdict, now: now), now: now)
         // The notification is sent again at once, and must not go to the same connection.
@@ -98,8 +105,9 @@ extension APNSPool {
         apply(.refused(error.refusalScope), to: credential, reason: error.message, now)
     }
 
-    /// Uses a version that has no push to prove it as soon as the server has answered a PING on its connection. Until
-    /// then TLS may still refuse a certificate, because it may do so after the handshake (RFC 8446, section 4.4.2.4).
+    /// Uses the version that is being proved, although no push has proved it, if there is nothing to send. Before that,
+    /// the server must have answered a PING on the version's connection. Until the answer the server may still refuse a
+    /// certificate, because TLS allows this after the handshake (RFC 8446, section 4.4.2.4).
     func tryProof(now: MonotonicTime) {
         guard let connection = rotation.proof.connection, connection.roundTrip != nil, connection.machine.isAdmitting,
             !demand.hasBacklog, openStreams == 0
@@ -109,7 +117,7 @@ extension APNSPool {
 
     /// Tries the proof again when its time has come.
     ///
-    /// - Returns: When that is; nil for never.
+    /// - Returns: When the next try is due, if that is later than `now`; otherwise nil.
     func retryProof(now: MonotonicTime) -> MonotonicTime? {
         guard let due = rotation.proofDue else { return nil }
         guard now >= due else { return due }
@@ -124,7 +132,7 @@ extension APNSPool {
         follow(change, now: now)
     }
 
-    /// Does what follows from an event, and tells the lane.
+    /// Performs the steps of a change, and tells the lane.
     private func follow(_ change: CredentialRotation.Change, now: MonotonicTime) {
         perform(change.steps, now: now)
         if let event = change.event { delegate?.pool(self, credential: event) }
@@ -145,7 +153,7 @@ extension APNSPool {
                     proven.isCounted = true
                     machine.joined()
                 }
-                // A proof that is still being opened is not waited for. The pool opens its connections itself.
+                // The pool does not wait for a proof that is still being opened. It opens its connections itself.
                 if let request = proof.request { requests.remove(request) }
                 for connection in connections.all where connection.credential !== version { connection.retire() }
             case .closeAll(let version):

@@ -3,11 +3,16 @@ package import PushModel
 
 /// The connections to APNs of one route on one lane. Used on the lane's thread only.
 ///
-/// A pool is made when its route needs connections. It opens the first one in the first turn of the loop, without
-/// waiting for requests, and keeps the connections up even without any.
+/// A pool is made when its route needs connections. It opens the first connection in the next turn of the loop, without
+/// waiting for requests. It keeps its connections open even if there are no requests.
 package final class APNSPool {
-    /// Whether APNs can be reached. Nil until the first connection is ready or could not be had. False once the
-    /// connections are gone and could not be replaced. A planned replacement does not show.
+    /// Whether APNs can be reached.
+    ///
+    /// - Nil until the first connection is ready or could not be opened.
+    /// - True once a connection is ready and APNs allows a stream on it.
+    /// - False if APNs allows no stream, and once the connections are gone and a new one could not be opened.
+    ///
+    /// A planned replacement of a connection changes nothing here.
     package internal(set) var isConnected: Bool?
 
     private let configuration: APNSPoolConfiguration
@@ -22,11 +27,11 @@ package final class APNSPool {
     var rotation: CredentialRotation
     /// Randomness for waits and the moments of token changes.
     private var random = SystemRandomNumberGenerator()
-    /// All connections: those that take requests, and those that finish theirs.
+    /// All connections: those that take requests, and those that finish their last requests.
     private(set) var connections = PooledConnections()
-    /// What it is asked to send.
+    /// The requests that the lane wants to submit, in numbers.
     private(set) var demand = PoolDemand()
-    /// The numbers of the connections that it asked for and still awaits.
+    /// The numbers of the requests for connections that the pool still awaits.
     var requests: Set<Int> = []
     private var silentAddresses = SilentAddresses()
     private var timer: TimerID?
@@ -39,17 +44,18 @@ package final class APNSPool {
     private var lost = 0
     private var goAways = 0
     private var timeouts = 0
-    /// Why the last connection could not be made or was lost; nil once one works again.
+    /// Why the last connection could not be made or was lost; nil once a new connection has answered. Also why no token
+    /// could be signed.
     private var lastError: APNSClientError?
 
     /// A pool that opens its first connection in the loop's next turn.
     ///
     /// - Parameters:
-    ///   - configuration: How it behaves.
+    ///   - configuration: How the pool behaves.
     ///   - loop: The lane's loop.
-    ///   - endpoint: Where its connections go, for the requests' `:authority`.
-    ///   - credential: Who we are.
-    ///   - delegate: Whom to tell; not retained.
+    ///   - endpoint: Where the connections go, for the requests' `:authority`.
+    ///   - credential: The version of the credential to begin with.
+    ///   - delegate: The receiver of the pool's events; not retained.
     package init(
         configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, credential: APNSCredential,
         delegate: any APNSPoolDelegate
@@ -75,10 +81,10 @@ package final class APNSPool {
 
     // MARK: Requests
 
-    /// How many more requests of the usual length streams and windows allow now.
+    /// How many more requests of the usual length may be submitted now, as streams and windows allow.
     package var capacity: Int { connections.capacity(usualBytes: demand.usualBytes) }
 
-    /// How many requests of the usual length its connections take at once, if none is open.
+    /// How many requests of the usual length the connections take at once, if no request is open.
     package var concurrency: Int { connections.concurrency(usualBytes: demand.usualBytes) }
 
     /// Requests that may be open at once, for credit.
@@ -91,7 +97,7 @@ package final class APNSPool {
     ///
     /// - Parameters:
     ///   - job: The job. Its buffer is kept until the answer.
-    ///   - index: Which of its notifications.
+    ///   - index: The position of the notification in the job.
     ///   - tag: Names the request in its answer.
     ///   - now: The time.
     /// - Returns: False if no connection can take it now. There will be no answer then.
@@ -117,8 +123,8 @@ package final class APNSPool {
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - hasBacklog: Whether something waits that would have been submitted if there had been room.
-    ///   - kept: How much of the capacity is not for what waits.
+    ///   - hasBacklog: Whether a notification waits that would have been submitted if there had been room.
+    ///   - kept: How many requests of the capacity the waiting notifications may not use.
     package func flush(now: MonotonicTime, hasBacklog: Bool = true, keeping kept: Int = 0) {
         connections.chooseAfresh()
         demand.kept = kept
@@ -143,7 +149,7 @@ package final class APNSPool {
         while machine.surplus > 0, let surplus = connections.leastNeeded {
             surplus.retire()
             uncount(surplus, now: now)
-            // One without requests closes here.
+            // A surplus connection without requests closes here.
             surplus.tick(now: now)
         }
     }
@@ -182,10 +188,10 @@ package final class APNSPool {
         }
     }
 
-    /// Notes that a requested connection could not be made. Another is asked for after a while.
+    /// Notes that a requested connection could not be made. The pool asks for another one after a while.
     ///
     /// - Parameters:
-    ///   - error: Why.
+    ///   - error: Why the connection could not be made.
     ///   - request: The request for the connection.
     ///   - now: The time.
     package func connectFailed(_ error: APNSClientError, for request: ConnectRequest, now: MonotonicTime) {
@@ -221,7 +227,7 @@ package final class APNSPool {
         advance(now: now)
     }
 
-    /// Opens new connections with the newest provider token, and closes the present ones after that.
+    /// Opens new connections with the newest provider token, and closes the present connections after that.
     ///
     /// - Parameter now: The time.
     package func refreshCredential(now: MonotonicTime) {
@@ -229,7 +235,7 @@ package final class APNSPool {
         advance(now: now)
     }
 
-    /// Takes no more requests, lets the open ones finish, and closes each connection after its last.
+    /// Takes no more requests, lets the open requests finish, and closes each connection after its last request.
     ///
     /// - Parameter now: The time.
     package func drain(now: MonotonicTime) {
@@ -272,7 +278,7 @@ package final class APNSPool {
     }
 
     /// The pool's limit at the end of the last turn: none if any connection has room, else server, then window, then
-    /// streams. A full window counts as the server's if the server reads too slowly.
+    /// streams. A full window counts as the limit of the server if the server reads too slowly.
     package var limit: APNSPoolLimit { machine.limit }
 
     // MARK: Provider tokens
@@ -280,7 +286,7 @@ package final class APNSPool {
     /// The time of day in seconds since 1970, by which tokens are dated.
     private static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
 
-    /// Gives a connection the newest token with its first request, and again once its own is old enough.
+    /// Gives a connection the newest token with its first request, and again once its token is old enough.
     private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
         do throws(APNSClientError) {
             try connection.token.change(now: now, wallSeconds: Self.wallSeconds, random: &random)
@@ -289,7 +295,7 @@ package final class APNSPool {
         }
     }
 
-    /// Closes the connections with a provider token that APNs called expired, once there is a newer one.
+    /// Closes the connections with a provider token that APNs called expired, if there is a newer token.
     private func replaceToken(of connection: APNSConnection) {
         guard let expired = connection.token.replaceExpired(wallSeconds: Self.wallSeconds) else { return }
         for other in connections.all where other.credential === connection.credential {
@@ -299,7 +305,7 @@ package final class APNSPool {
 
     // MARK: Time
 
-    /// Does what is due: looks at the states of its connections, asks for connections, and sets the timer.
+    /// Does what is due: reviews the connections, asks for new ones, tells the lane what changed, and sets the timer.
     func advance(now: MonotonicTime) {
         tryProof(now: now)
         for connection in connections.all { review(connection, now: now) }
@@ -317,7 +323,7 @@ package final class APNSPool {
         if due < timerDue { arm(at: due) }
     }
 
-    /// Updates the pool's state from a connection's.
+    /// Updates the state of the pool from the state of a connection.
     private func review(_ connection: APNSConnection, now: MonotonicTime) {
         let state = connection.machine
         if state.hasAnswered, !connection.isProved {

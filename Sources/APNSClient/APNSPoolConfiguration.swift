@@ -2,7 +2,7 @@
 package struct APNSPoolConfiguration: Sendable {
     /// How long a request may stay without an answer.
     package var requestTimeout: Duration
-    /// How many connections, or how far their number may grow.
+    /// How many connections the pool keeps, or how far their number may grow.
     package var connections: APNSConnectionCount
     /// How long one attempt to connect may take.
     package var connectTimeout: Duration = .seconds(15)
@@ -10,24 +10,25 @@ package struct APNSPoolConfiguration: Sendable {
     package var pingInterval: Duration
     /// How long a PING may stay unanswered before the connection is given up.
     package var pingTimeout: Duration = .seconds(10)
-    /// How long a connection is kept that takes no request, because SETTINGS do not come or allow no stream. A server
-    /// may hold back for a while. One that is stuck would keep its pool from looking for another until the next PING.
+    /// How long a connection is kept while SETTINGS have not arrived or allow no stream, and no stream is open.
+    ///
+    /// A healthy server may hold back for a while. A server that is stuck must not keep the pool from opening another
+    /// connection until the next PING.
     package var patience: Duration = .seconds(30)
-    /// Most open streams on one connection, whatever the server allows. Bounds the memory of the pool.
+    /// The most open streams on one connection, even if the server allows more. Bounds the memory of the pool.
     package var streamsPerConnection = 1_000
-    /// The least time between two connects while nothing fails, because Apple wants connections opened one after the
-    /// other.
+    /// The least time between two connects while nothing fails. Apple wants connections opened one after the other.
     package var openInterval: Duration = .milliseconds(500)
     /// How long all connections must be full before an automatic pool opens another.
     package var growthDelay: Duration = .milliseconds(200)
     /// Whether the only topic of a certificate is left out of requests.
     package var omitsOnlyTopic = false
-    /// How long a connection must have been unneeded before an automatic pool closes it.
+    /// How long fewer connections must have been enough before an automatic pool closes one.
     package var quietDelay: Duration = .seconds(600)
     /// The most connections of an automatic pool.
     package static let automaticMaximum = 8
 
-    /// A configuration with the defaults for everything not named here.
+    /// A configuration with defaults for everything that is not a parameter here.
     ///
     /// - Parameters:
     ///   - requestTimeout: How long a request may stay without an answer.

@@ -1,6 +1,6 @@
 package import EventLoop
 
-/// Is told what a pool's lane must know. All calls come on the lane's thread.
+/// Receives the events of a pool that its lane must know. All calls come on the lane's thread.
 package protocol APNSPoolDelegate: AnyObject {
     /// A request is over. Called exactly once for each request that was submitted.
     ///
@@ -9,7 +9,7 @@ package protocol APNSPoolDelegate: AnyObject {
     /// - Parameters:
     ///   - pool: The pool.
     ///   - tag: The tag that the request was submitted with. It may be reused at once.
-    ///   - answer: How it ended.
+    ///   - answer: How the request ended.
     ///   - now: The time.
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime)
 
@@ -20,10 +20,11 @@ package protocol APNSPoolDelegate: AnyObject {
     /// Something waits to be submitted at the end of a turn, and a requested connection is not there yet.
     func poolWaits(_ pool: APNSPool)
 
-    /// `capacity` grew from nothing, or `streamLimit` or `isConnected` changed.
+    /// `capacity` rose above the kept part after the pool had no room, or `streamLimit` or `isConnected` changed.
     func poolCapacityChanged(_ pool: APNSPool)
 
-    /// The credential was switched or refused. The delegate must not flush, close or otherwise change the pool.
+    /// A version of the credential was tried, accepted, refused or taken again. The delegate must not flush, close or
+    /// otherwise change the pool.
     func pool(_ pool: APNSPool, credential event: CredentialEvent)
 }
 

@@ -4,16 +4,20 @@ package enum APNSPoolLimit: Sendable, Equatable {
     case nothing
     /// Every stream that APNs allows is open.
     case streams
-    /// The flow-control windows are full: 65,535 bytes per round trip and connection (RFC 9113, section 6.9.2).
+    /// The flow-control windows are full. Unless APNs enlarges it, a window allows 65,535 bytes per round trip and
+    /// connection (RFC 9113, section 6.9.2).
     case window
-    /// APNs: there is no connection, it allows fewer streams than before, or it reads more slowly than the windows
-    /// allow.
+    /// APNs itself is the limit: no connection is fully open, APNs allows less than half the streams that it allowed
+    /// before, or APNs reads more slowly than the windows allow.
     case server
 }
 
 extension APNSPoolLimit {
     /// The limit of two connections together: none if one of them has room, else the server, then the window, then the
-    /// streams. The server must change first, and a full window empties sooner than streams that are all open.
+    /// streams.
+    ///
+    /// The server comes before the others, because the server must change first. The window comes before the streams,
+    /// because a full window empties sooner than streams that are all open.
     ///
     /// - Parameters:
     ///   - one: The limit of one of them.

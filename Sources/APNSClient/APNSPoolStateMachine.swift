@@ -3,25 +3,26 @@ import EventLoop
 /// Decides how many connections a pool has and when it asks for one. Pure: times and randomness come in.
 ///
 /// Apple wants few connections that live long, opened one after the other. A replacement is opened before the old
-/// connection is drained. After failures the waits grow to 30 seconds, drawn at random (full jitter).
+/// connection is drained. After each failure in a row the longest wait doubles, up to 30 seconds. The wait is drawn at
+/// random between a twentieth of the longest wait and the longest wait.
 ///
-/// An automatic pool grows while work waits and all its connections stay full, either of streams or of bytes. Over a
-/// long distance, the window holds a connection back long before its streams do. Full windows are a reason to grow only
-/// if about as much goes through them as their round trips allow, because more connections do not make a slow server
-/// faster. A connection that is not needed for a long time is given up.
+/// An automatic pool grows while work waits and all its connections stay full of streams or of bytes. Over a long
+/// distance the window is full long before all streams are open. Full windows are a reason to grow only if the windows
+/// are used about as much as their round trips allow. More connections do not make a slow server faster. A connection
+/// that is not needed for a long time is closed.
 struct APNSPoolStateMachine: Sendable {
     /// The times that decide.
     struct Timing: Sendable {
         /// The least time between two connects while nothing failed.
         var openInterval = Duration.milliseconds(500)
-        /// How long all connections must be full before another is opened. Four round trips if that is longer, because
-        /// opening one takes that long.
+        /// How long all connections must be full before another is opened. If four round trips are longer, they count
+        /// instead, because opening a connection takes that long.
         var growthDelay = Duration.milliseconds(200)
-        /// How long a connection must not have been needed before an automatic pool gives it up.
+        /// How long fewer connections must have been enough before an automatic pool closes one.
         var quietDelay = Duration.seconds(600)
-        /// The wait after the first failure, which doubles with each.
+        /// The longest wait after the first failure. It doubles with each further failure.
         var firstBackoff = Duration.milliseconds(200)
-        /// The longest wait.
+        /// The longest wait after any number of failures.
         var longestBackoff = Duration.seconds(30)
         /// A connection that ended without an answer counts as a failure if it lived for less time than this.
         var probation = Duration.seconds(60)
@@ -33,13 +34,13 @@ struct APNSPoolStateMachine: Sendable {
     private(set) var live = 0
     /// Connects under way.
     private(set) var connecting = 0
-    /// Failures since the last connection that answered something.
+    /// Failures since a connection last answered its first request.
     private(set) var failures = 0
     /// How many connections there should be.
     private(set) var wanted: Int
     /// Whether nothing is opened any more.
     private(set) var isStopped = false
-    /// Whether nothing is opened for the time being.
+    /// Whether nothing is opened until the credential is tried again. The pool sets this.
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore = MonotonicTime(nanoseconds: 0)
@@ -47,9 +48,10 @@ struct APNSPoolStateMachine: Sendable {
     private(set) var limit = APNSPoolLimit.nothing
     /// Since when all connections have been full without a pause, and how much had been submitted by then.
     private var full: (since: MonotonicTime, submittedBytes: UInt64)?
-    /// Whether APNs was found to read more slowly than the windows allow. Holds until there is room again.
+    /// Whether APNs reads more slowly than the windows allow. False once there is room. While the windows stay full, it
+    /// is measured again and again.
     private var isServerSlow = false
-    /// When time alone lets `turned(_:now:)` give a connection up; nil while all are needed.
+    /// When `turned(_:now:)` may close a connection if nothing else happens; nil while all connections are needed.
     private(set) var surplusDue: MonotonicTime?
 
     /// A pool without connections.
@@ -65,15 +67,15 @@ struct APNSPoolStateMachine: Sendable {
         }
     }
 
-    /// When time alone lets `wantsConnect` say yes; nil if something else must happen first.
+    /// When `wantsConnect` becomes true if nothing else happens; nil if something else must happen first.
     var nextDue: MonotonicTime? { isMissing && connecting == 0 ? notBefore : nil }
 
-    /// How many live connections are to be given up.
+    /// How many live connections are to be closed because they are not needed.
     var surplus: Int { isStopped ? 0 : max(0, live - wanted) }
 
     private var isMissing: Bool { !isStopped && !isSuspended && live + connecting < wanted }
 
-    /// Whether a connect should begin now. If so, it has begun.
+    /// Whether a connect should begin now. If so, the connect counts as begun.
     ///
     /// Connects go one after the other, because the next one can avoid only the addresses of connects that are over.
     mutating func wantsConnect(now: MonotonicTime) -> Bool {
@@ -153,8 +155,10 @@ struct APNSPoolStateMachine: Sendable {
         full = nil
     }
 
-    /// Whether at least a quarter was used of what windows and round trips allow. A peer may open its window only when
-    /// half of it is used, which halves the throughput, and the shortest round trip is shorter than most.
+    /// Whether at least a quarter of the bytes that windows and round trips allow was submitted.
+    ///
+    /// A quarter is enough for two reasons. A peer may open its window only when half of it is used, which halves the
+    /// throughput. The shortest round trip, which counts here, is shorter than most round trips.
     private func fillsWindows(
         _ load: APNSPoolLoad, since began: (since: MonotonicTime, submittedBytes: UInt64), now: MonotonicTime
     ) -> Bool {
@@ -163,7 +167,7 @@ struct APNSPoolStateMachine: Sendable {
         return Double(load.submittedBytes - began.submittedBytes) * 4 >= ceiling * nanoseconds
     }
 
-    /// Gives one connection up if fewer would have been enough for a long time.
+    /// Wants one connection less if fewer would have been enough for a long time.
     private mutating func watchSurplus(_ load: APNSPoolLoad, now: MonotonicTime) {
         let isFull = load.hasBacklog && load.limit != .nothing
         guard case .automatic = count, wanted > 1, live >= wanted, !isFull, load.neededConnections < wanted else {

@@ -8,11 +8,11 @@ package struct APNSPoolStatus: Sendable {
     package var connecting = 0
     /// Connections that wait for SETTINGS.
     package var settling = 0
-    /// Connections whose token no answer has confirmed yet.
+    /// Connections on which no answer has let the credential pass yet.
     package var proving = 0
     /// Connections that take as many requests as the server allows.
     package var open = 0
-    /// Connections that finish what they have.
+    /// Connections that take no more requests and finish their open ones.
     package var draining = 0
     /// How many connections are wanted.
     package var wanted = 0
@@ -20,11 +20,11 @@ package struct APNSPoolStatus: Sendable {
     package var openStreams = 0
     /// Requests that may be open at once.
     package var streamLimit = 0
-    /// Failures since something was answered last.
+    /// Failures since a connection last answered its first request.
     package var failures = 0
     /// Connections opened since the start.
     package var opened = 0
-    /// Connections that ended since the start although we did not want it.
+    /// Connections that ended with an error since the start. The end after a GOAWAY counts as an error.
     package var lost = 0
     /// Connections that the server ended with GOAWAY since the start.
     package var goAways = 0
@@ -32,7 +32,8 @@ package struct APNSPoolStatus: Sendable {
     package var timeouts = 0
     /// The addresses in use.
     package var addresses: [SocketAddress] = []
-    /// Why the last connection could not be made or was lost; nil once one works again.
+    /// Why the last connection could not be made or was lost; nil once a new connection has answered. Also why no token
+    /// could be signed.
     package var lastError: APNSClientError?
     /// The limit that keeps the pool from taking more requests.
     package var limit = APNSPoolLimit.nothing

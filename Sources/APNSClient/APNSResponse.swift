@@ -12,11 +12,11 @@ package struct APNSResponse: Sendable, Equatable {
     package var apnsUniqueID: [UInt8]?
     /// With 410: since when the token has been known to be invalid, in milliseconds since 1970.
     package var timestamp: Int64?
-    /// The `Retry-After` header, in seconds from now.
+    /// The `Retry-After` header, in seconds from the arrival of the answer.
     package var retryAfter: Int?
     /// The time from the submission of the request to its answer.
     package var microseconds: Int64
-    /// What an accepted request about broadcast channels brought back; nil for pushes.
+    /// The result of an accepted request about broadcast channels; nil for pushes and for refusals.
     package var broadcastChannel: BroadcastChannelAnswer?
 
     /// A response from its parts.

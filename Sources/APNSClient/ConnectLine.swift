@@ -1,11 +1,13 @@
 import EventLoop
 
-/// The paces of a process, and the connects that wait for them. Of those to one host the most urgent goes first, and of
-/// equal ones the one that came first. Pure: time comes in.
+/// The paces of a process, and the connects that wait for them. Pure: time comes in.
 ///
-/// The line calls nobody. Each connect asks again when it was told to. If others have come before it, it is told again
-/// how long to wait. A connect that does not ask in time holds nobody up: the next one goes as soon as the pace has
-/// room for both.
+/// Of the connects to one host, the most urgent goes first. Among equally urgent connects, the one that came first goes
+/// first.
+///
+/// The line calls nobody. Each connect asks whether it may begin, and is told when to ask again. If other connects have
+/// come before it meanwhile, it is told again how long to wait. A connect that does not ask in time delays no other
+/// connect: the next one goes as soon as the pace has room for both.
 struct ConnectLine: Sendable {
     private struct Entry {
         let number: Int
@@ -13,13 +15,13 @@ struct ConnectLine: Sendable {
         var urgency: ConnectUrgency
     }
 
-    /// Most hosts that are remembered. Idle ones are forgotten first. A configuration names a handful.
+    /// The number of hosts from which on idle hosts are forgotten. A configuration names only a few hosts.
     private static let hostLimit = 256
 
     private let fresh: ConnectPace
     private var process: ConnectPace
     private var hosts: [String: ConnectPace] = [:]
-    /// The connects that wait, in the order in which they came: at most two for each destination of a route.
+    /// The connects that wait, in the order in which they came: at most two for each pool.
     private var entries: [Entry] = []
     private var lastNumber = 0
 
@@ -27,8 +29,8 @@ struct ConnectLine: Sendable {
     ///
     /// - Parameters:
     ///   - host: The pace of each host.
-    ///   - process: The pace of all hosts together. Connects that wait for another host do not count in it, so that a
-    ///     host with a long line delays no other.
+    ///   - process: The pace of all hosts together. Waiting connects do not count in it, so that a host with a long
+    ///     line delays no other host.
     init(host: ConnectPace, process: ConnectPace) {
         fresh = host
         self.process = process
@@ -48,7 +50,7 @@ struct ConnectLine: Sendable {
 
     /// A connect is more urgent than it was.
     ///
-    /// - Returns: Whether that is news.
+    /// - Returns: Whether the connect is in the line and was less urgent before.
     mutating func raise(_ number: Int, to urgency: ConnectUrgency) -> Bool {
         guard let index = entries.firstIndex(where: { $0.number == number }), entries[index].urgency < urgency else {
             return false
@@ -62,7 +64,7 @@ struct ConnectLine: Sendable {
     /// - Parameters:
     ///   - number: Its number.
     ///   - now: The time.
-    /// - Returns: After how long it should ask again; zero if it begins now and has left the line.
+    /// - Returns: After how long the connect should ask again; zero if it begins now and has left the line.
     mutating func ask(_ number: Int, now: MonotonicTime) -> Duration {
         guard let index = entries.firstIndex(where: { $0.number == number }) else { return .zero }
         let entry = entries[index]
@@ -77,7 +79,7 @@ struct ConnectLine: Sendable {
         return .zero
     }
 
-    /// How many connects to the same host go before one.
+    /// How many connects to the same host go before the one at this index.
     private func ahead(of index: Int) -> Int {
         let entry = entries[index]
         var ahead = 0

@@ -1,6 +1,7 @@
 package import EventLoop
 
-/// A connect's place in the line of those that wait for the pace. The place is given up with its last reference.
+/// A connect's place in the line of connects that wait for the pace. The connect leaves the line when the last
+/// reference to its place is dropped.
 package final class ConnectPlace: Sendable {
     private let limiter: ConnectRateLimiter
     private let number: Int
@@ -16,12 +17,12 @@ package final class ConnectPlace: Sendable {
     /// Asks whether the connect may begin.
     ///
     /// - Parameter now: The time.
-    /// - Returns: After how long to ask again; zero if it begins now and its place is used up.
+    /// - Returns: After how long to ask again; zero if the connect begins now and its place is used up.
     package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
 
     /// The connect has become more urgent.
     ///
-    /// - Parameter urgency: How much it is needed.
-    /// - Returns: Whether it was less urgent before. It should then ask again.
+    /// - Parameter urgency: How much the connect is needed.
+    /// - Returns: Whether the connect was less urgent before. It should then ask again.
     package func raise(to urgency: ConnectUrgency) -> Bool { limiter.raise(number, to: urgency) }
 }

@@ -4,8 +4,8 @@ import Synchronization
 /// Keeps connects rare, for each host and for the whole process. Rapid connects look like an attack to APNs, and a bad
 /// network must not cause a storm of them.
 package final class ConnectRateLimiter: Sendable {
-    /// Connects of the process in a second, to any host, once its burst is used up. Each is a thread for up to 15
-    /// seconds.
+    /// Connects of the process in a second, to any host, once its burst is used up. Each connect holds a thread for up
+    /// to 15 seconds, or longer if its look-up hangs.
     package static let processRate = 16
     /// Connects of the process that need not wait.
     package static let processBurst = 32
@@ -40,7 +40,7 @@ package final class ConnectRateLimiter: Sendable {
     }
 
     private let line: Mutex<ConnectLine>
-    /// The most by which waiting connects are spread, so that they do not start together.
+    /// The longest random time that is added to a wait, so that waiting connects do not start together.
     private let spread: Duration
 
     /// A limiter that has seen no connects. There is one per process.
@@ -55,9 +55,9 @@ package final class ConnectRateLimiter: Sendable {
     /// Lets a connect wait for the pace.
     ///
     /// - Parameters:
-    ///   - host: The host that it goes to.
-    ///   - urgency: How much it is needed.
-    /// - Returns: Its place in the line.
+    ///   - host: The host that the connect goes to.
+    ///   - urgency: How much the connect is needed.
+    /// - Returns: The connect's place in the line.
     func enter(host: String, _ urgency: ConnectUrgency) -> ConnectPlace {
         ConnectPlace(limiter: self, number: line.withLock { $0.enter(host: host, urgency) })
     }
@@ -70,7 +70,7 @@ package final class ConnectRateLimiter: Sendable {
         line.withLock { $0.raise(number, to: urgency) }
     }
 
-    /// After how long a connect may begin.
+    /// After how long a connect should ask again; zero if it begins now.
     func ask(_ number: Int, now: MonotonicTime) -> Duration {
         let wait = line.withLock { $0.ask(number, now: now) }
         return wait == .zero ? .zero : wait + spread * Double.random(in: 0...1)

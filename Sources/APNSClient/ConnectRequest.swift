@@ -5,7 +5,7 @@ import Synchronization
 package struct ConnectRequest: Hashable, Sendable {
     /// A number that no other request of the process has, so that no other pool adopts a late connection.
     package let id: Int
-    /// Addresses to use only if there are no others: those in use and those that kept silent.
+    /// Addresses to use only if no other address works: those in use, and those of servers that kept silent or failed.
     package let avoiding: Set<SocketAddress>
     /// How long the attempt may take in all.
     package let timeout: Duration
@@ -20,8 +20,8 @@ package struct ConnectRequest: Hashable, Sendable {
         self.credential = credential
     }
 
-    /// A number that no request has yet. A connection that comes late can then be taken for nobody else's, although a
-    /// route closes its pool and opens another one.
+    /// A number that no request has yet. A route may close its pool and open another one. The number keeps the new pool
+    /// from adopting a late connection of the old pool.
     static func nextNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
 
     private static let lastNumber = Atomic<Int>(0)

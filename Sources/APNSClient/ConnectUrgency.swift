@@ -1,6 +1,6 @@
 /// How much a connect is needed. Of the connects that wait for the pace, the most urgent goes first.
 package enum ConnectUrgency: Int, Comparable, Sendable {
-    /// Nothing waits for it. It replaces a lost connection, or proves a credential.
+    /// No job waits for the connection. It replaces a lost connection, or proves a credential.
     case idle
     /// Jobs wait, and other connections carry them.
     case growing

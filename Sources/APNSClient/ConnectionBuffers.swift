@@ -1,4 +1,4 @@
-/// Buffers that the connections of one pool share to read and write. One of them uses them at a time.
+/// Buffers that the connections of one pool share to read and write. Only one connection uses them at a time.
 final class ConnectionBuffers {
     /// Ciphertext from the socket.
     var ciphertext = [UInt8](repeating: 0, count: 32_768)

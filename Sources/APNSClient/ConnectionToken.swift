@@ -4,12 +4,12 @@ import EventLoop
 ///
 /// APNs counts the time between changes from the first use of a token, so a token is taken only when it is used.
 struct ConnectionToken {
-    /// After how long a newer token is asked for again, if it could not be had.
+    /// After how long a newer token is asked for again, if signing failed.
     private static let retry = Duration.seconds(60)
 
     /// The token for the next request; nil with a certificate.
     private(set) var held: ProviderToken?
-    /// When a request takes a newer one.
+    /// From when on the next request takes a newer token.
     private var due: MonotonicTime
     private let source: ProviderTokenSource?
 
@@ -28,7 +28,8 @@ struct ConnectionToken {
     /// Whether the next request takes a newer token.
     func isDue(now: MonotonicTime) -> Bool { now >= due }
 
-    /// Takes the newest token, and keeps it until it is old enough. If signing fails, the present one stays a minute.
+    /// Takes the newest token, and keeps it until it is old enough. If signing fails, the present token stays for 60
+    /// seconds.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -51,7 +52,8 @@ struct ConnectionToken {
         self.due = due
     }
 
-    /// APNs called the token expired. A new one is made, once for all connections that ask. New connections take it.
+    /// APNs called the token expired. The source makes one new token for all connections that report this token. New
+    /// connections take the new token.
     ///
     /// - Parameter wallSeconds: Seconds since 1970.
     /// - Returns: The number of the expired token; nil if there is no newer one.

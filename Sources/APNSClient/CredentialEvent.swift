@@ -1,15 +1,17 @@
 package import PushModel
 
-/// What became of a pool's credential. The lane is told when it happens.
+/// A change of the credential of a pool. The pool tells its lane.
 package enum CredentialEvent: Sendable, Equatable {
-    /// The new version is used from now on, because its connection works and there is no push to prove it with.
+    /// The new version is used from now on. Its connection works, but there was no push to prove the version with.
     case tried(version: Int)
     /// The new version was accepted, and is used from now on.
     case switched(version: Int)
-    /// The new version was refused. The old one goes on.
+    /// The new version was refused. The old version stays in use.
     case candidateRefused(version: Int, reason: String)
-    /// A version that was refused before is used again, because the other one was refused, too, or its time is over.
+    /// A version that was refused before, or whose time was over, is used again. The reason is that the other version
+    /// was refused, or its time is over.
     case retried(version: Int)
-    /// The version in use was refused. Every connection that uses it is being closed.
+    /// The version in use was refused, or the old version that would have come back after it. Every connection that
+    /// uses the refused version is being closed.
     case refused(version: Int, reason: String, concerns: CredentialVerdict.RefusalScope)
 }

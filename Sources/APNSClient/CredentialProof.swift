@@ -2,10 +2,10 @@ import EventLoop
 
 /// The connection on which a new version of a credential proves itself.
 struct CredentialProof {
-    /// The connect for it, while it is under way.
+    /// The number of the request for the connection, while the connect is under way.
     var request: Int?
-    /// The connection, once it is there.
+    /// The connection, once it is open.
     var connection: APNSConnection?
-    /// When it may be tried again; nil unless the last try failed.
+    /// When the proof may be tried again; nil unless the last try failed.
     var retryAt: MonotonicTime?
 }

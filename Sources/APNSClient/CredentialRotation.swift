@@ -4,17 +4,17 @@ import PushModel
 /// The versions of a credential that a pool knows: the one in use, the one that is being proved, the one to go back to
 /// and a refused one. `CredentialRotationStateMachine` decides which version is which.
 ///
-/// It touches no connection. A change says what the pool must do about its connections.
+/// The rotation touches no connection. A `Change` says what the pool must do about its connections.
 struct CredentialRotation {
     /// What the pool does after a change.
     enum Step {
-        /// Ask for a connection with this version, on which it proves itself, and say so with `began(_:)`.
+        /// Ask for a connection on which this version proves itself, and call `began(_:)`.
         case openProof(APNSCredential)
-        /// Give up this proof.
+        /// Close the connection of this proof, or stop waiting for it.
         case dropProof(CredentialProof)
         /// Use this version for all connections. This proof is over.
         case switchTo(APNSCredential, after: CredentialProof)
-        /// Let every connection of the version with this number finish what it has.
+        /// Let every connection of the version with this number finish its open requests.
         case closeAll(Int)
     }
 
@@ -33,7 +33,7 @@ struct CredentialRotation {
 
     /// The version of all connections, except for the one that proves a newer version.
     private(set) var current: APNSCredential
-    /// Another version that was refused. It is kept because there is no better one.
+    /// Another version that was refused, or whose time was over. It is tried again later.
     private(set) var spare: APNSCredential?
     /// The connection on which a newer version proves itself.
     private(set) var proof = CredentialProof()
@@ -69,7 +69,7 @@ struct CredentialRotation {
 
     // MARK: Versions
 
-    /// A version was read from its files. One that is not newer than all known ones changes nothing.
+    /// A version was read from its files. A version that is not newer than all known versions changes nothing.
     mutating func offered(_ credential: APNSCredential) -> Change? {
         let actions = machine.offered(credential.version)
         guard !actions.isEmpty else { return nil }
@@ -80,7 +80,7 @@ struct CredentialRotation {
     /// The time of the version in use is over.
     ///
     /// - Parameter seconds: The time in seconds since 1970, by which certificates are judged.
-    /// - Returns: What follows; nil if there is nothing to close.
+    /// - Returns: What follows; nil if the connections are closed already.
     mutating func expired(seconds: Int64) -> Change? {
         let other = machine.spare
         let actions = machine.expired(isSpareTimely: spare?.validity?.contains(seconds) ?? true)
@@ -112,7 +112,7 @@ struct CredentialRotation {
     /// - Parameters:
     ///   - version: The number of the version.
     ///   - verdict: What APNs said about it.
-    ///   - reason: The same in words.
+    ///   - reason: The verdict in words, for people.
     /// - Returns: What follows; nil if the verdict changes nothing.
     mutating func judged(_ version: Int, _ verdict: CredentialVerdict, reason: String = "") -> Change? {
         let before = machine.state
@@ -130,8 +130,10 @@ struct CredentialRotation {
         return change
     }
 
-    /// APNs turned away a request for the sake of its version, which is replaced or not proved. A version in use that
-    /// is not proved makes room for the one before, and its proof is tried again after a wait.
+    /// APNs turned away a request because of its version, which was replaced or is not proved.
+    ///
+    /// If the version in use is not proved, the previous version comes back. The proof is tried again after
+    /// `tokenUpdateRetry` if the provider token changed too often, otherwise after `proofRetry`.
     ///
     /// - Parameters:
     ///   - version: The number of the version.
@@ -153,15 +155,15 @@ struct CredentialRotation {
     /// - Parameter request: The number of the request.
     mutating func began(_ request: Int) { proof = CredentialProof(request: request) }
 
-    /// The connection for the proof is there.
+    /// The connection for the proof is open.
     mutating func opened(_ connection: APNSConnection) { proof = CredentialProof(connection: connection) }
 
-    /// The connection for the proof works, and there is nothing to send on it: its version is used.
+    /// The connection for the proof works, and there is nothing to send on it. Its version is used from now on.
     mutating func reached(_ version: Int) -> Change {
         Change(steps: steps(for: machine.reached(version)), event: .tried(version: version))
     }
 
-    /// The connection for the proof could not be had, or was lost. It is tried again after a wait.
+    /// The connection for the proof could not be opened, or was lost. The proof is tried again after a wait.
     mutating func proofLost(now: MonotonicTime) {
         guard let candidate else { return }
         machine.proofLost(candidate.version)
@@ -169,12 +171,12 @@ struct CredentialRotation {
         proof = CredentialProof(retryAt: max(proof.retryAt ?? retryAt, retryAt))
     }
 
-    /// The proof's time has come again.
+    /// The wait is over. The proof is tried again.
     mutating func retryProof() -> Change { Change(steps: steps(for: machine.retryProof())) }
 
     // MARK: Steps
 
-    /// Names the versions as the state machine does now, and says which steps its actions are.
+    /// Takes over the roles of the versions from the state machine, and turns its actions into steps.
     private mutating func steps(for actions: [CredentialRotationStateMachine.Action]) -> [Step] {
         let known = [current, candidate, fallback, spare].compactMap(\.self)
         func credential(_ version: Int?) -> APNSCredential? { known.first { $0.version == version } }

@@ -2,13 +2,13 @@ import PushModel
 
 /// Decides how a pool changes from one version of its credential to the next. Pure: events go in, actions come out.
 ///
-/// - A new version proves itself on a connection of its own before the others follow. If APNs refuses it, that costs no
-///   notification and changes nothing.
-/// - If there is no notification to prove it with, the version is used as soon as its connection works. The version
-///   before comes back if the first answer refuses the new one. APNs judges a provider token only in answer to a
-///   request, and a certificate not always sooner.
+/// - A new version proves itself on a connection of its own before the other connections follow. If APNs refuses the
+///   new version, the old version stays in use. No notification fails because of the refusal.
+/// - If there is no notification to prove the new version with, it is used as soon as its connection works. The old
+///   version comes back if an answer refuses the new one. A connection alone proves nothing: APNs judges a provider
+///   token only in answer to a request, and a certificate not always earlier.
 ///
-/// Apple: close every connection of a revoked key or certificate, correct it, reopen
+/// Apple: close every connection of a revoked key or certificate, correct the credential, reopen
 /// (<https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>).
 struct CredentialRotationStateMachine: Sendable, Equatable {
     /// Where the pool stands.
@@ -19,7 +19,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case proving(old: Int, new: Int)
         /// All connections use the new version, which no answer has proved yet. A refusal brings the old one back.
         case trying(old: Int, new: Int)
-        /// APNs refuses this version, or its time is over. There are no connections until somebody asks again.
+        /// APNs refuses this version, or its time is over. There are no connections until `retry()` or a new version.
         case refused(Int)
     }
 
@@ -29,24 +29,26 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case openProof(Int)
         /// Close the connection of this version.
         case dropProof(Int)
-        /// Use this version for all connections from now on. Connections of the version before finish what they have.
+        /// Use this version for all connections from now on. Connections of other versions finish their open requests.
         case switchTo(Int)
-        /// Let every connection of this version finish what it has, and open no other.
+        /// Let every connection of this version finish its open requests, and open no other.
         case closeAll(Int)
     }
 
     /// Where the pool stands.
     private(set) var state: State
-    /// Whether the connection that proves the new version is missing, so that it must be asked for again.
+    /// Whether the connection that proves the new version is missing and must be asked for again.
     private(set) var lacksProof = false
-    /// Another version that APNs refused; nil for none. It is tried again once the one in use is refused as well,
-    /// because the refusal may have come too early, before all of APNs knew a key, or over a wrong clock.
+    /// Another version that APNs refused, or whose time was over; nil for none.
+    ///
+    /// It is tried again once the version in use is refused as well, or its time is over. The refusal may have been
+    /// wrong: too early, before all of APNs knew the key, or because of a wrong clock.
     private(set) var spare: Int?
 
     /// A pool whose connections are to use this version.
     init(version: Int) { state = .settled(version) }
 
-    /// The version that new connections use, except for the one that proves.
+    /// The version that new connections use, except for the connection that proves a newer version.
     var current: Int {
         switch state {
         case .settled(let version), .proving(let version, _), .trying(_, let version), .refused(let version): version
@@ -62,7 +64,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
     /// Whether no connections are wanted.
     var isRefused: Bool { if case .refused = state { true } else { false } }
 
-    /// A version was read from its files. It is ignored if it is not newer than all known ones.
+    /// A version was read from its files. It is ignored if it is not newer than all known versions.
     mutating func offered(_ version: Int) -> [Action] {
         guard version > max(current, candidate ?? 0, spare ?? 0) else { return [] }
         spare = nil
@@ -71,7 +73,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             state = .proving(old: old, new: version)
             return ask(version)
         case .trying(let old, _):
-            // The version that comes back if the newest is refused must be one that was proved.
+            // If the newest version is refused, a proved version must come back.
             state = .proving(old: old, new: version)
             return [.switchTo(old)] + ask(version)
         case .proving(let old, let new):
@@ -98,7 +100,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
             spare = new
             return [.dropProof(new)]
         case (.proving(let old, let new), .refused) where old == version:
-            // The old version is gone. The new one is all there is, good or bad.
+            // The old version cannot be used any more. The new version is the only one left, even if it is bad.
             state = .settled(new)
             return [.closeAll(old), .switchTo(new)]
         case (.trying(_, let new), .accepted) where new == version:
@@ -122,8 +124,8 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         return [.switchTo(new)]
     }
 
-    /// APNs turned away a request with a version in use that is not proved, and did not say that the credential is bad.
-    /// The old version comes back, and the proof is tried again.
+    /// APNs turned away a request because of a version, but did not refuse the version. If that version is in use and
+    /// not proved, the old version comes back, and the proof is tried again.
     mutating func doubted(_ version: Int) -> [Action] {
         guard case .trying(let old, let new) = state, new == version else { return [] }
         state = .proving(old: old, new: new)
@@ -142,7 +144,8 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         return ask(candidate)
     }
 
-    /// The time of the version in use is over, or has not come.
+    /// The time of the version in use is over, or has not come. A version that is being proved takes its place, or else
+    /// the spare version.
     ///
     /// - Parameter isSpareTimely: Whether the spare version is valid now, if there is one.
     mutating func expired(isSpareTimely: Bool = true) -> [Action] {
@@ -151,7 +154,7 @@ struct CredentialRotationStateMachine: Sendable, Equatable {
         case .settled(let version), .trying(_, let version):
             if let other = spare, isSpareTimely {
                 state = .settled(other)
-                // The version is kept, because this machine's clock may be wrong.
+                // The version is kept, because the clock of this computer may be wrong.
                 spare = version
                 return [.closeAll(version), .switchTo(other)]
             }

@@ -2,9 +2,9 @@ import EventLoop
 
 /// The open streams of a connection in the order of their deadlines.
 ///
-/// All requests have the same timeout, so the order of submission is the order of deadlines. A list that is linked
-/// through arrays by slot keeps that order. Any stream can leave it at no cost, however long the oldest one stays
-/// silent.
+/// All requests have the same timeout, so the order of submission is the order of deadlines. A linked list, whose links
+/// lie in an array by slot, keeps that order. Any stream can leave the list in constant time, even if the oldest stream
+/// stays silent for long.
 struct DeadlineList: Sendable {
     private struct Link: Sendable {
         var due = MonotonicTime.distantFuture
@@ -16,7 +16,7 @@ struct DeadlineList: Sendable {
     private var head: Int32 = -1
     private var tail: Int32 = -1
 
-    /// When the oldest is due; nil if the list is empty.
+    /// When the oldest stream is due; nil if the list is empty.
     var nextDue: MonotonicTime? { head < 0 ? nil : links[Int(head)].due }
 
     /// Adds a slot that is not in the list. Its deadline must be no earlier than the others'.
@@ -27,7 +27,7 @@ struct DeadlineList: Sendable {
         tail = Int32(slot)
     }
 
-    /// Takes a slot out that is in the list.
+    /// Takes out a slot, which must be in the list.
     mutating func remove(_ slot: Int) {
         let link = links[slot]
         if link.before >= 0 { links[Int(link.before)].after = link.after } else { head = link.after }

@@ -1,5 +1,7 @@
-/// Whole numbers in header values. Here, not in `Text`: each answer's status is read with it, and the compiler
-/// specialises only within a module.
+/// Whole numbers in header values.
+///
+/// The code is here and not in `Text`, because it reads the status of each answer, and the compiler specialises only
+/// within a module.
 enum DecimalText {
     /// Reads 1 to 18 decimal digits; nil for anything else.
     static func number(_ text: Span<UInt8>) -> Int64? {

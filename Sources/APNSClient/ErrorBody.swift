@@ -3,16 +3,16 @@ import PushModel
 /// The contents of the JSON body of a refusal.
 struct ErrorBody {
     /// How many bytes of a reason are kept. A reason becomes a header of a dead letter, whose size has a limit. Apple's
-    /// are shorter than 30.
+    /// reasons are shorter than 30 bytes.
     static let reasonLimit = 256
-    /// Its `reason`. Texts that this version does not know survive.
+    /// Its `reason`. A reason that Martlet does not know is kept as text.
     private(set) var reason: Reason?
     /// Its `timestamp`, in milliseconds since 1970.
     private(set) var timestamp: Int64?
 
     /// Reads a body. What cannot be read is left out.
     ///
-    /// - Parameter bytes: The body. May grow by text whose escapes were undone.
+    /// - Parameter bytes: The body. Grows if the reason has escapes: the text without escapes is appended.
     init(reading bytes: inout [UInt8]) {
         var scanner = JSONScanner(0..<bytes.count)
         do throws(JSONError) {
@@ -31,7 +31,7 @@ struct ErrorBody {
                 }
             }
         } catch {
-            // A body that breaks off does not cost the status. What was read before counts.
+            // The status of the answer counts even if the body breaks off. So do the members read before the error.
         }
     }
 }

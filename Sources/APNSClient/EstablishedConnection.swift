@@ -11,7 +11,7 @@ package final class EstablishedConnection: @unchecked Sendable {
     let fileDescriptor: Int32
     /// The TLS session, its handshake done.
     let session: TLSSession
-    /// Who is at the other end.
+    /// The address that the socket is connected to: the server's or, with a proxy, the proxy's.
     package let address: SocketAddress
     private var isTaken = false
 
@@ -25,7 +25,7 @@ package final class EstablishedConnection: @unchecked Sendable {
         if !isTaken { close(fileDescriptor) }
     }
 
-    /// For instance `TLSv1.3`.
+    /// The version of TLS, for instance `TLSv1.3`.
     package var protocolVersion: String { session.protocolVersion }
 
     /// Hands the socket over, once.

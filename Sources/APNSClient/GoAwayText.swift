@@ -3,11 +3,11 @@ import PushModel
 
 /// The text of a GOAWAY frame for people.
 enum GoAwayText {
-    /// Bytes of debug data that are quoted.
+    /// The most bytes of debug data that are quoted.
     static let limit = 200
 
-    /// The error code, and the reason if the debug data is JSON with one, as Apple documents. Otherwise the debug data
-    /// as text.
+    /// The error code, and the reason if the debug data is JSON with a reason, as Apple documents. Otherwise the debug
+    /// data as text.
     static func describe(_ goAway: HTTP2GoAway) -> String {
         guard !goAway.debugData.isEmpty else { return goAway.code.description }
         var data = goAway.debugData

@@ -4,7 +4,7 @@ import Text
 ///
 /// RFC 9110, section 9.3.6: <https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6>
 package struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
-    /// The port of a proxy whose URL names none: that of `http` (RFC 3986).
+    /// The port of a proxy whose URL names no port: the port of `http` (RFC 3986).
     private static let defaultPort = 80
 
     /// The proxy's name or IP address, without brackets.

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// What a pool is asked to send: how much, payloads of which length, and whether something waits.
+/// The demand on a pool: how many bytes, the usual length of a payload, and whether something waits.
 struct PoolDemand {
-    /// How many payloads the moving average of their lengths is made of.
+    /// The weight of the moving average of lengths, in payloads: the newest payload counts as a 16th.
     private static let memory = 16
 
-    /// The sum of that many payloads of the usual length.
+    /// `memory` times the usual length of a payload, in bytes.
     private var usualSum = 512 * memory
     /// Bytes of payload submitted so far.
     private var submittedBytes: UInt64 = 0
@@ -13,10 +13,10 @@ struct PoolDemand {
     private var wasRefused = false
     /// Whether something waited to be submitted at the last flush.
     var hasBacklog = false
-    /// How much of the capacity is not for what waits.
+    /// How many requests of the capacity the waiting notifications may not use.
     var kept = 0
 
-    /// The usual length of a payload, as a moving average.
+    /// The usual length of a payload in bytes, as a moving average.
     var usualBytes: Int { usualSum / Self.memory }
 
     /// A payload of this length is to be submitted.
@@ -31,7 +31,7 @@ struct PoolDemand {
     /// The turn is over.
     mutating func turnEnded() { wasRefused = false }
 
-    /// How busy connections are with it.
+    /// How busy connections are with this demand.
     ///
     /// - Parameter connections: The connections.
     /// - Returns: Their load, from which their number is decided.

@@ -1,9 +1,9 @@
-/// The connections of a pool: those that take requests, and those that finish theirs. Chooses the one for the next
-/// request.
+/// The connections of a pool: those that take requests, and those that finish their last requests. Chooses the
+/// connection for the next request.
 struct PooledConnections {
     /// All of them, in the order in which they were opened.
     private(set) var all: [APNSConnection] = []
-    /// The connection that gets requests until it is full or the turn ends, because requests of one turn share records
+    /// The connection that gets requests until it is full or the turn ends. The requests of one turn then share records
     /// and writes.
     private var preferred: APNSConnection?
 
@@ -16,7 +16,7 @@ struct PooledConnections {
         all.removeAll { $0 === connection }
     }
 
-    /// The connection for the next request; nil if none admits it.
+    /// The connection for the next request; nil if no connection admits the request.
     ///
     /// - Parameters:
     ///   - bytes: The length of the request's payload.
@@ -32,10 +32,11 @@ struct PooledConnections {
         return preferred
     }
 
-    /// The next request gets a connection that is chosen afresh: the turn is over, or the present one is full.
+    /// Lets the next request choose a connection anew, because the turn is over or the present connection is full.
     mutating func chooseAfresh() { preferred = nil }
 
-    /// The connection with the fewest requests, and of several the youngest; nil if none is counted.
+    /// The connection with the fewest requests. Among several of them, the youngest. Nil if no connection that takes
+    /// requests is counted.
     var leastNeeded: APNSConnection? {
         all.filter { $0.isCounted && $0.machine.isAdmitting }.min { one, other in
             let (left, right) = (one.machine.openStreams, other.machine.openStreams)
@@ -45,10 +46,10 @@ struct PooledConnections {
 
     // MARK: Sums
 
-    /// How many more requests of the usual length streams and windows allow now.
+    /// How many more requests of the usual length may be submitted now, as streams and windows allow.
     func capacity(usualBytes: Int) -> Int { all.reduce(0) { $0 + $1.capacity(usualBytes: usualBytes) } }
 
-    /// How many requests of the usual length they take at once, if none is open.
+    /// How many requests of the usual length the connections take at once, if no request is open.
     func concurrency(usualBytes: Int) -> Int {
         all.reduce(0) {
             $1.machine.isAdmitting && $1.machine.streamLimit > 0 ? $0 + $1.concurrency(usualBytes: usualBytes) : $0

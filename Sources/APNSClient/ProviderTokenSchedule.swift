@@ -1,16 +1,17 @@
 /// Decides when a provider token is replaced by a new one. Pure: wall-clock seconds come in.
 ///
-/// Apple wants tokens no older than an hour and a connection to change its token at most every 20 minutes
+/// Apple wants tokens to be no older than an hour, and a connection to change its token at most once in 20 minutes
 /// (<https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>).
-/// A new token is made every 30 minutes. A connection switches when its own is 50 to 55 minutes old. That keeps both
-/// rules on every connection, whenever it was opened.
+/// A new token is made every 30 minutes. A connection changes its token when the token is 50 to 55 minutes old. Every
+/// connection then keeps both rules, no matter when it was opened.
 struct ProviderTokenSchedule: Sendable {
     /// The age at which a new token is made, in seconds.
     static let lifetime: Int64 = 30 * 60
-    /// The least age, in seconds, at which a token that APNs calls expired is replaced. If a younger one is called
-    /// expired, a clock is wrong, and no new token mends that.
+    /// The least age, in seconds, at which a token that APNs calls expired is replaced. If APNs calls a younger token
+    /// expired, a clock is wrong. A new token does not help then.
     static let expiredLifetime: Int64 = 60
-    /// If a token seems to be made further in the future than this, the clock must have been set back. In seconds.
+    /// How far in the future a token may seem to be made, in seconds. Beyond that, the clock must have been set back,
+    /// and a new token is made.
     static let clockTolerance: Int64 = 300
 
     /// Why a new token is wanted.
@@ -21,14 +22,14 @@ struct ProviderTokenSchedule: Sendable {
         case expired(generation: Int)
     }
 
-    /// The number of the present token, from 1; 0 without one.
+    /// The number of the present token, from 1; 0 before the first token.
     private(set) var generation = 0
     /// When the present token was made, in seconds since 1970.
     private(set) var issuedAt: Int64 = 0
 
     /// Whether a new token must be made for this request.
     ///
-    /// If many connections report the same generation, only the first of them gets a new token made.
+    /// If many connections report the same generation, only the first report leads to a new token.
     func needsNew(for request: Request, now: Int64) -> Bool {
         guard generation > 0 else { return true }
         let age = now - issuedAt

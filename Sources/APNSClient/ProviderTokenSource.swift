@@ -39,14 +39,15 @@ package final class ProviderTokenSource: Sendable {
         try token(for: .current, wallSeconds: wallSeconds)
     }
 
-    /// The token to use after APNs called one expired. A new one is made once for all who ask, and not too often.
+    /// The token to use after APNs called one expired. One new token is made for all callers that report the same
+    /// expired token, and only if that token is at least 60 seconds old.
     ///
-    /// No other answer gets a new token made, `TooManyProviderTokenUpdates` least of all.
+    /// No other answer leads to a new token, above all not `TooManyProviderTokenUpdates`.
     ///
     /// - Parameters:
     ///   - generation: The number of the expired token.
     ///   - wallSeconds: Seconds since 1970.
-    /// - Returns: The newest token, which may be the refused one.
+    /// - Returns: The newest token, which may be the expired one.
     /// - Throws: `APNSClientError` when signing fails.
     @discardableResult
     package func refresh(
@@ -69,7 +70,7 @@ package final class ProviderTokenSource: Sendable {
         }
     }
 
-    /// `bearer`, and a JSON web token in its compact form (RFC 7515, section 3.1; ES256: RFC 7518, section 3.4).
+    /// Makes `bearer` and a JSON web token in its compact form (RFC 7515, section 3.1; ES256: RFC 7518, section 3.4).
     private func sign(issuedAt: Int64) throws(APNSClientError) -> [UInt8] {
         let protected = #"{"alg":"ES256","kid":\#(JSONEscaping.quoted(keyID))}"#
         let claims = #"{"iss":\#(JSONEscaping.quoted(teamID)),"iat":\#(issuedAt)}"#

@@ -3,7 +3,7 @@ import EventLoop
 /// Which proxy a configuration and an environment ask for.
 package struct ProxySelection: Sendable {
     private let proxy: HTTPProxy?
-    /// The hosts that are reached directly; nil if the configuration named the proxy, which is then used for all.
+    /// The hosts that are reached directly; nil if the configuration names the proxy. That proxy is used for all hosts.
     private let exceptions: ProxyExceptions?
 
     /// A selection that uses the proxy for every host.
@@ -14,8 +14,8 @@ package struct ProxySelection: Sendable {
         exceptions = nil
     }
 
-    /// A selection as the environment asks for it. It is not used for the hosts of `NO_PROXY`, and never for this
-    /// machine.
+    /// A selection as the environment asks for it. The proxy is not used for the hosts of `NO_PROXY`, and never for
+    /// this machine.
     ///
     /// - Parameters:
     ///   - proxy: The proxy of `HTTPS_PROXY`.

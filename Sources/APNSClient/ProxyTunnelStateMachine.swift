@@ -85,10 +85,10 @@ extension ProxyTunnelStateMachine {
         return request + Array("\r\n".utf8)
     }
 
-    /// Why a proxy that refused did so, and what to do.
+    /// The error for a refusal of the proxy. It says why the proxy refused, and what to do.
     ///
     /// - Parameters:
-    ///   - status: The status it answered.
+    ///   - status: The HTTP status of the proxy's answer.
     ///   - proxy: The proxy.
     ///   - endpoint: Where the tunnel should have led.
     static func error(status: Int, from proxy: HTTPProxy, to endpoint: APNSEndpoint) -> APNSClientError {

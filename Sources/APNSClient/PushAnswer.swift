@@ -4,8 +4,12 @@ package import PushModel
 package enum PushAnswer: Sendable {
     /// APNs answered.
     case response(APNSResponse)
-    /// Provably never processed: above GOAWAY's last stream, refused, or never written. It may be sent again at once.
+    /// Provably not carried out. The request may be sent again at once. There are three cases:
+    ///
+    /// - Its stream was above GOAWAY's last stream, was refused, or was never written.
+    /// - The status says that APNs refused the request, but the stream broke off before the reason arrived.
+    /// - APNs turned the request away because of a credential version that is not proved or was replaced.
     case unprocessed
-    /// Sent, but the answer is missing. It may or may not have been processed.
+    /// Sent, but the answer is missing. APNs may or may not have processed the request.
     case unanswered(UnansweredCause)
 }

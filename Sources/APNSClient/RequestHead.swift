@@ -1,9 +1,9 @@
 import HTTP2
 import PushModel
 
-/// Builds the header blocks of pushes (`/3/device/…`) and of requests about broadcast channels. There is one per
-/// connection, reused for each request. A connection carries either pushes to devices or requests about broadcast
-/// channels, never both.
+/// Builds the header blocks of pushes (`/3/device/…`) and of requests about broadcast channels. Each connection has one
+/// `RequestHead` and reuses it for each request. A connection carries either pushes to devices or requests about
+/// broadcast channels, never both.
 ///
 /// Apple's advice decides which headers enter the peer's HPACK table: every name once, and values that stay the same,
 /// but never the path
@@ -13,11 +13,12 @@ struct RequestHead {
     private(set) var block = HeaderBlock()
 
     private let prefix: HeaderBlock.Mark
-    /// The topic that requests leave out, because it is the only one of the certificate; nil for none.
+    /// The topic that requests leave out, because it is the only topic of the certificate; nil for none.
     private let omittedTopic: [UInt8]?
     private let authority: [UInt8]
     private var scratch: [UInt8] = []
-    /// Whether a header with ever changing values was indexed. The first one is, so that the table holds its name.
+    /// Whether `apns-id` or `apns-request-id`, whose value always changes, was indexed. The first one is indexed, so
+    /// that the table holds its name. The next two flags do the same for their headers.
     private var hasIndexedID = false
     private var hasIndexedExpiration = false
     private var hasIndexedCollapseID = false
@@ -42,7 +43,7 @@ struct RequestHead {
     ///
     /// - Parameters:
     ///   - job: The job.
-    ///   - index: Which of its notifications.
+    ///   - index: The position of the notification in the job.
     ///   - authorization: The provider token; nil if a certificate identifies us.
     mutating func build(_ job: borrowing Job, index: Int, authorization: ProviderToken?) {
         guard job.operation == .push else { return buildBroadcastChannelRequest(job, authorization: authorization) }

@@ -10,7 +10,7 @@ struct SilentAddresses {
     /// A server at this address kept silent or failed again and again.
     mutating func note(_ address: SocketAddress, now: MonotonicTime) { ends[address] = now + Self.memory }
 
-    /// The addresses to avoid, after those were forgotten whose time is over.
+    /// The addresses to avoid now. Forgets the addresses whose time is over.
     mutating func current(now: MonotonicTime) -> some Collection<SocketAddress> {
         ends = ends.filter { $0.value > now }
         return ends.keys

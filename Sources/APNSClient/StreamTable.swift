@@ -5,22 +5,22 @@ import Text
 
 /// The open requests of one connection, and what has arrived of their answers.
 ///
-/// All state of a stream lies in arrays indexed by slot, and slots are reused, so a push that succeeds allocates
-/// nothing. HTTP/2 knows a stream by its slot, not by the caller's tag, so the caller may reuse its tag as soon as it
-/// has its answer.
+/// The state of a push lies in arrays indexed by slot, and slots are reused. So a push that succeeds allocates nothing,
+/// unless its answer has an `apns-unique-id`. HTTP/2 knows a stream by its slot, not by the caller's tag. So the caller
+/// may reuse a tag as soon as it has the answer.
 final class StreamTable: HTTP2ClientDelegate {
     private struct Stream {
         var tag = 0
         var streamID: Int32 = 0
-        /// The status received; 0 before.
+        /// The HTTP status that was received; 0 before.
         var status: Int32 = 0
-        /// Seconds; -1 if none was received.
+        /// The `Retry-After` header in seconds; -1 if none was received.
         var retryAfter: Int32 = -1
         var submittedAt = MonotonicTime(nanoseconds: 0)
         var isTimedOut = false
         var hasUniqueID = false
         var hasBody = false
-        /// What was asked for.
+        /// The kind of request.
         var operation = BroadcastChannelOperation.push
     }
 
@@ -29,7 +29,7 @@ final class StreamTable: HTTP2ClientDelegate {
     /// How often the `date` header is looked at.
     private static let dateInterval = Duration.seconds(60)
 
-    /// Is told what happens; outlives the table.
+    /// Receives the events of the table. The owner outlives the table.
     unowned var owner: (any StreamTableOwner)?
     /// The time of the event being handled.
     var now = MonotonicTime(nanoseconds: 0)
@@ -73,7 +73,7 @@ final class StreamTable: HTTP2ClientDelegate {
         free.append(slot)
     }
 
-    /// Takes the next request whose time has run out. It ends once its stream was reset.
+    /// Takes the next request whose time has run out. The request ends once its stream was reset.
     ///
     /// - Returns: The stream to be reset.
     func popTimedOut(now: MonotonicTime) -> Int32? {
@@ -130,8 +130,8 @@ final class StreamTable: HTTP2ClientDelegate {
 
     // MARK: Answers
 
-    /// What a stream's end means. A status that arrived decides, even if the stream broke off after it. The parts of
-    /// the body that are needed must have arrived as well.
+    /// What the end of a stream means. If a status arrived, it decides, even if the stream broke off after it. The
+    /// needed parts of the body must have arrived as well.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
@@ -141,7 +141,7 @@ final class StreamTable: HTTP2ClientDelegate {
         let response = response(slot, stream, body)
         if closure != .complete {
             if body == .broadcastChannel(isNeeded: true) { return Self.withoutAnswer(closure) }
-            // It was provably not carried out, and nobody knows why.
+            // The status proves that the request was not carried out, but the reason is missing.
             if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
         }
         return (.response(response), .answered(response.answer.meaning))
@@ -178,7 +178,8 @@ final class StreamTable: HTTP2ClientDelegate {
         return response
     }
 
-    /// Seconds, from a number or a date (RFC 9110, section 10.2.3); -1 for anything else.
+    /// The seconds of a `Retry-After` header, which is a number or a date (RFC 9110, section 10.2.3); -1 for anything
+    /// else.
     private func retryAfter(_ value: Span<UInt8>) -> Int32 {
         if let seconds = DecimalText.number(value) { return Int32(clamping: seconds) }
         guard let date = HTTPDate.seconds(value) else { return -1 }

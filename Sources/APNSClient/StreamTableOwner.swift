@@ -1,8 +1,8 @@
 import HTTP2
 
-/// Is told what happened on a stream table's connection.
+/// Receives the events of a stream table's connection.
 protocol StreamTableOwner: AnyObject {
-    /// A request is over. The last call for it.
+    /// A request is over. No other call about this request follows.
     func streamEnded(tag: Int, _ answer: consuming PushAnswer, _ end: APNSConnectionStateMachine.StreamEnd)
     /// The peer announced settings.
     func settingsReceived()
