@@ -89,7 +89,7 @@ final class RouteRates {
 
     /// Whether the rate allows a request now. If not, `nextDue` says when it allows the next one.
     func allowsOne(now: MonotonicTime) -> Bool {
-        guard let current, current.available(now: now) == 0 else { return true }
+        guard let current, current.available(now: now) <= 0 else { return true }
         nextDue = current.nextDue(now: now)
         return false
     }

@@ -44,6 +44,9 @@ struct RouteRatesTests {
         rates.giveBack(1)
         let isAllowed = rates.allowsOne(now: Self.start)
         #expect(isAllowed)
+        rates.giveBack(-3)
+        let isAllowedOverdrawn = rates.allowsOne(now: Self.start)
+        #expect(!isAllowedOverdrawn, "more was taken than there was")
     }
 
     @Test("Without a rate everything goes, and nothing is due")
