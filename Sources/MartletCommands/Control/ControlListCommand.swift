@@ -7,7 +7,7 @@ import Topology
 struct ControlListCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "control",
-        abstract: "List what stands of the commands of martlet route and martlet campaign, and what was said lately.",
+        abstract: "List the commands of martlet route and martlet campaign that are in force, and the latest others.",
         discussion: """
             Changes nothing. The commands are read from the stream \(TopologyNames.controlQueue), which keeps them for \
             30 days, oldest first. A star marks those that stand.
