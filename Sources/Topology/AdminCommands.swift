@@ -1,19 +1,19 @@
 import Foundation
 import Text
 
-/// Writes remedies down as command lines, for both syntaxes of `rabbitmqadmin`: version 2 goes with RabbitMQ 4, version 1
-/// came with RabbitMQ 3.
+/// Writes remedies down as command lines, for both syntaxes of `rabbitmqadmin`. Version 2 goes with RabbitMQ 4; version
+/// 1 came with RabbitMQ 3.
 ///
 /// [rabbitmqadmin v2](https://www.rabbitmq.com/docs/management-cli)
 package struct AdminCommands: Sendable {
-    /// The variable that the command lines take the password from. Version 2 knows it by itself, too.
+    /// The variable from which the command lines take the password. Version 2 also reads the variable by itself.
     package static let passwordVariable = "RABBITMQADMIN_PASSWORD"
 
     private enum Version {
         case one, two
     }
 
-    /// A command without where it goes: what to do, and its options by version 2's names.
+    /// A command without its connection: the verb, and the options by the names of version 2.
     private typealias Words = (verb: String, options: [(name: String, value: String)])
 
     private let place: ManagementPlace
@@ -29,14 +29,14 @@ package struct AdminCommands: Sendable {
     }
 
     /// The command line for version 1, ready for a shell.
-    /// - Parameter remedies: What to do, one after the other.
+    /// - Parameter remedies: The remedies, in their order.
     package func one(_ remedies: [TopologyRemedy]) -> String {
         remedies.compactMap { line($0, .one) }.joined(separator: " && ")
     }
 
     /// The command line for version 2, ready for a shell.
-    /// - Parameter remedies: What to do, one after the other.
-    /// - Returns: Nil where version 2 cannot do one of them.
+    /// - Parameter remedies: The remedies, in their order.
+    /// - Returns: The line; nil if version 2 cannot do one of the remedies.
     package func two(_ remedies: [TopologyRemedy]) -> String? {
         let lines = remedies.compactMap { line($0, .two) }
         return lines.count == remedies.count ? lines.joined(separator: " && ") : nil
@@ -46,7 +46,7 @@ package struct AdminCommands: Sendable {
         switch remedy {
         case .apply: return "martlet topology apply"
         case .deleteQueue(let name, let onlyIfEmpty):
-            // Neither version of rabbitmqadmin can leave a queue alone that is not empty.
+            // Neither version of `rabbitmqadmin` can delete a queue only if it is empty.
             let condition = onlyIfEmpty ? " --if-empty" : ""
             return "rabbitmqctl delete_queue -p \(Self.quoted(virtualHost)) \(Self.quoted(name))\(condition)"
         default:
@@ -61,7 +61,7 @@ package struct AdminCommands: Sendable {
         }
     }
 
-    /// The program and where it connects to.
+    /// The program, and the options of its connection.
     private func start(_ version: Version) -> String {
         let (user, host) = (Self.quoted(place.user), Self.quoted(virtualHost))
         let password = "\"$\(Self.passwordVariable)\""
@@ -80,9 +80,9 @@ package struct AdminCommands: Sendable {
             words = [
                 "--host \(Self.quoted(name))", "--port \(place.port)", "--username \(user)", "--password \(password)",
             ]
-            // It wants to be told whom to trust.
+            // Version 2 needs the certificates of the authorities that it is to trust.
             if place.isEncrypted { words.append("--use-tls --tls-ca-cert-file \"$CA_FILE\"") }
-            // Version 1 puts /api behind the prefix, version 2 takes it as it is.
+            // Version 1 adds /api to the prefix. Version 2 takes the prefix as it is.
             if !place.prefix.isEmpty { words.append("--path-prefix \(Self.quoted("\(place.prefix)/api"))") }
             words.append("--vhost \(host)")
         }
@@ -102,7 +102,7 @@ package struct AdminCommands: Sendable {
         case .unbind(let binding):
             let ends = ends(of: TopologyBinding(binding))
             if version == .one { return ("delete binding", ends + [("properties-key", binding.propertiesKey)]) }
-            // Version 2 finds a binding by its arguments, which are not known here.
+            // Version 2 finds a binding by its arguments. These are not known here.
             guard binding.hasNoArguments else { return nil }
             return ("delete binding", ends + [("routing-key", binding.routingKey)])
         case .set(let policy):
@@ -131,7 +131,7 @@ package struct AdminCommands: Sendable {
 }
 
 extension LiveTopology.Binding {
-    /// Whether the management API's name for it is made from its key alone: arguments would add to the name.
+    /// Whether the management API made the binding's name from its key alone. Arguments would add to the name.
     fileprivate var hasNoArguments: Bool {
         propertiesKey == "~" ? routingKey.isEmpty : propertiesKey.removingPercentEncoding == routingKey
     }

@@ -1,6 +1,6 @@
-/// What goes on in a broker's virtual host now, and how the broker's nodes are.
+/// The activity in a broker's virtual host now, and the state of the broker's nodes.
 package struct BrokerActivity: Sendable, Equatable {
-    /// A queue and what goes through it. Numbers that the broker has not taken yet are nil.
+    /// A queue and its traffic. Numbers that the broker has not taken yet are nil.
     package struct Queue: Sendable, Equatable {
         /// The name.
         package var name: String
@@ -8,9 +8,9 @@ package struct BrokerActivity: Sendable, Equatable {
         package var kind: String
         /// `running`, or why it does not work, such as `down` or `minority`.
         package var state: String?
-        /// The node that leads it, of a quorum queue or a stream.
+        /// The node that leads it, for a quorum queue or a stream.
         package var leader: String?
-        /// The nodes that keep it, of a quorum queue or a stream; nil where the broker does not tell.
+        /// The nodes that keep it, for a quorum queue or a stream; nil where the broker does not tell.
         package var members: [String]?
         /// Messages that wait.
         package var ready: Int?
@@ -18,13 +18,13 @@ package struct BrokerActivity: Sendable, Equatable {
         package var unacknowledged: Int?
         /// Consumers.
         package var consumers: Int?
-        /// The length of the bodies of all its messages.
+        /// The length of the bodies of all its messages, in bytes.
         package var bytes: Int?
         /// Messages published to it per second.
         package var publishRate: Double?
         /// Messages delivered from it per second.
         package var deliveryRate: Double?
-        /// The settings in effect by their policy keys: those of the policy, and those of its declaration.
+        /// The settings in effect by their policy keys: those of the policy, and those of its declaration, which win.
         package var settings: [String: TopologyValue]
 
         /// Makes a queue from its parts.

@@ -1,12 +1,12 @@
-/// Who may do what at the broker.
+/// The roles of the broker's users, each with its permissions.
 package enum BrokerRole: String, Sendable, CaseIterable {
     /// Publishes jobs and reads replies from its own queues.
     case producer
-    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports; reads
-    /// operators' commands. The default exchange is for replies to queues that are not bound to `apns.replies`.
+    /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports;
+    /// reads operators' commands. The default exchange is for replies to queues that are not bound to `apns.replies`.
     case worker
-    /// Reads results, the fleet's reports and operators' commands, sees queues and nodes through the management API, and
-    /// watches through tap queues of its own.
+    /// Reads results, the fleet's reports and operators' commands, sees queues and nodes through the management API,
+    /// and watches through tap queues of its own.
     case monitor
     /// Reads dead letters and publishes jobs again.
     case replayer
@@ -19,18 +19,18 @@ package enum BrokerRole: String, Sendable, CaseIterable {
     ///
     /// [Access control](https://www.rabbitmq.com/docs/access-control)
     package struct Permissions: Sendable, Equatable {
-        /// What may be declared and deleted.
+        /// The names of the objects that may be declared and deleted.
         package let configure: String
-        /// What may be published to, and which queues may be bound.
+        /// The names of the exchanges that may be published to, and of the queues that may be bound.
         package let write: String
-        /// What may be consumed, and which exchanges may be bound to.
+        /// The names of the queues that may be consumed, and of the exchanges to which queues may be bound.
         package let read: String
     }
 
     /// The user name that `topology render --users` gives to the role.
     package var userName: String { "apns-\(rawValue)" }
 
-    /// The management tag, or none: changing policies needs one, and so does seeing queues and nodes.
+    /// The management tag; nil for none. Changing policies needs a tag, and so does seeing queues and nodes.
     package var tag: String? {
         switch self {
         case .topology: "policymaker"
@@ -41,7 +41,8 @@ package enum BrokerRole: String, Sendable, CaseIterable {
 
     /// The permissions of a user with this role.
     ///
-    /// - Parameter user: The user's name, part of a producer's reply queues; special characters are escaped.
+    /// - Parameter user: The user's name. It is part of the names of a producer's reply queues. Special characters are
+    ///   escaped.
     package func permissions(user: String) -> Permissions {
         let nothing = "^$"
         switch self {

@@ -98,7 +98,8 @@ extension BrokerTopology {
         }
     }
 
-    /// Laid out for people, who read the file before they import it and compare it with the last one: an object a line.
+    /// Writes one object per line, for people: they read the file before they import it, and compare it with the last
+    /// one.
     private static func text(_ sections: [(String, [String])]) -> String {
         let parts = sections.map { name, objects in
             objects.isEmpty ? "  \"\(name)\": []" : "  \"\(name)\": [\n    \(objects.joined(separator: ",\n    "))\n  ]"

@@ -1,7 +1,7 @@
-/// Everything the broker must hold for some routes and retry tiers: pure values, in a fixed order.
+/// Everything that the broker must hold for some routes and retry tiers: pure values, in a fixed order.
 ///
-/// Queues are durable quorum queues; whatever can be tuned is a policy, because policies can be changed while queues
-/// live. Job bindings are exact keys, because another app may share a prefix.
+/// Queues are durable: two are streams, all others are quorum queues. Everything that can be tuned is a policy, because
+/// policies can be changed while queues live. Job bindings are exact keys, because another app may share a prefix.
 /// [Policies](https://www.rabbitmq.com/docs/policies), [quorum queues](https://www.rabbitmq.com/docs/quorum-queues)
 package struct BrokerTopology: Sendable, Equatable {
     /// The virtual host that holds it all.
@@ -12,19 +12,20 @@ package struct BrokerTopology: Sendable, Equatable {
     package let queues: [TopologyQueue]
     /// The bindings.
     package let bindings: [TopologyBinding]
-    /// The policies; of those that match an object, the one that it names has the highest priority.
+    /// The policies. An object names one policy; among those that match the object, that policy has the highest
+    /// priority.
     package let policies: [TopologyPolicy]
 
     /// Works out the objects.
     ///
     /// - Parameters:
-    ///   - routes: The routes; no two may claim one (environment, topic).
+    ///   - routes: The routes. No two may claim the same environment and topic.
     ///   - tiers: The retry delays, each once.
     ///   - resultsQueues: Over how many queues results are dealt out, at least one.
     ///   - virtualHost: Where the objects live.
     package init(routes: [TopologyRoute], tiers: [RetryTier], resultsQueues: Int = 1, virtualHost: String = "/") {
         var objects = TopologyBuilder()
-        // Pushed jobs may come back, so the return bindings come before the job bindings.
+        // The return bindings come before the job bindings, because a pushed job may come back.
         objects.addReturns(routes)
         objects.addJobs(routes)
         for tier in tiers { objects.addRetry(tier) }
@@ -41,9 +42,9 @@ package struct BrokerTopology: Sendable, Equatable {
         policies = objects.policies
     }
 
-    /// Compares it with what a broker holds.
+    /// Compares the topology with a broker's virtual host.
     ///
-    /// - Parameter live: What the virtual host holds.
-    /// - Returns: What differs, and what to do about it.
+    /// - Parameter live: The objects that the virtual host holds.
+    /// - Returns: The differences, and the means against them.
     package func compared(with live: LiveTopology) -> TopologyComparison { TopologyComparison(self, live) }
 }

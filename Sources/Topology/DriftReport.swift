@@ -1,4 +1,4 @@
-/// Writes down how a broker differs from what it should hold: one row for each difference, with what mends it. Pure.
+/// Writes down how a broker differs from what it should hold: one row for each difference, with the remedies. Pure.
 struct DriftReport {
     private let comparison: TopologyComparison
     private let topology: BrokerTopology
@@ -6,17 +6,17 @@ struct DriftReport {
 
     /// A report about what a comparison found.
     ///
-    /// - Parameter comparison: What should be, and what is.
+    /// - Parameter comparison: What should be, and what is there.
     init(_ comparison: TopologyComparison) {
         self.comparison = comparison
         topology = comparison.topology
         live = comparison.live
     }
 
-    /// Every difference, in the order exchanges, queues, bindings, policies, stale things last.
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects.
     var rows: [TopologyDrift] { exchanges + queues + missingBindings + policies + stale }
 
-    /// The differences by which tiers keep their copies for ever: one row per tier.
+    /// The differences because of which tiers keep their copies for ever: one row per tier.
     var keepingTiers: [TopologyDrift] {
         let objects = Set(comparison.keepingTiers.map { "policy \($0.queue)" })
         return policies.filter { objects.contains($0.object) }
@@ -60,7 +60,8 @@ struct DriftReport {
                     "has arguments that no policy can change: \(found.arguments.sorted().joined(separator: ", "))")
             }
             guard !details.isEmpty else { return nil }
-            // Only an empty queue may go: its messages are jobs or results. Reports in a stream nobody misses.
+            // Only an empty queue may be deleted, because its messages are jobs, results or dead letters. A queue that
+            // should be a stream has only reports or commands: it may be deleted with its messages.
             let delete = TopologyRemedy.deleteQueue(name: wanted.name, onlyIfEmpty: wanted.kind != .stream)
             return TopologyDrift(
                 kind: .different, object: object, detail: details.joined(separator: "; "), remedies: [delete, declare])
@@ -89,7 +90,7 @@ struct DriftReport {
 
     /// A binding without arguments as a broker has it.
     private static func live(_ binding: TopologyBinding) -> LiveTopology.Binding {
-        // The management API's own name for it: its key, where needed percent-encoded.
+        // The management API names the binding by its key, percent-encoded where necessary.
         let key = binding.routingKey.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "%2A")
         return LiveTopology.Binding(
             source: binding.source, destination: binding.queue, routingKey: binding.routingKey, propertiesKey: key)
@@ -109,10 +110,10 @@ struct DriftReport {
             return TopologyDrift(
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
                 detail: (reasons.compactMap(\.self) + differences).joined(separator: "; "),
-                // What waits has to be led back, too, which takes more than one command.
+                // The waiting copies must be led back, too. That takes more than one command.
                 remedies: [kept[policy.name]?.isMendedByPolicy == true || waits ? .apply : .set(policy)])
         }
-        // A policy of equal content can still be without effect, when another one with a higher priority matches.
+        // A policy with the right contents is still without effect where another one matches with a higher priority.
         let met = Set(topology.policies.map(\.name)).subtracting(unmet.map(\.policy.name))
         let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
         for (name, objects) in overruled where met.contains(name.wanted) {
@@ -129,7 +130,7 @@ struct DriftReport {
         return rows
     }
 
-    /// The policies that ought to be in effect and the ones that are, with the objects for which this is so.
+    /// The policies that should be in effect and those that are in effect instead, with the objects concerned.
     private var overruled: [(name: (wanted: String, rival: String), objects: [String])] {
         let queuesInEffect = Dictionary(live.queues.map { ($0.name, $0.policy) }) { first, _ in first }
         let exchangesInEffect = Dictionary(live.exchanges.map { ($0.name, $0.policy) }) { first, _ in first }
@@ -152,7 +153,7 @@ struct DriftReport {
     // MARK: What is stale
 
     private var stale: [TopologyDrift] {
-        // What moves is one difference, not two.
+        // A binding that moves is one difference, not two.
         let unmade = Set(comparison.unmadeBindings.map(\.address))
         let removable = Set(comparison.removableBindings(prunes: false).map(TopologyBinding.init))
         let stale = comparison.staleBindings.filter { !unmade.contains(TopologyBinding($0).address) }
@@ -181,7 +182,7 @@ struct DriftReport {
         where !wantedPolicies.contains(policy.name)
             && (TopologyNames.isTierQueue(policy.name) || TopologyNames.isFurtherResultsQueue(policy.name))
         {
-            // While its queue lives, the policy is what leads the jobs in it back.
+            // The policy must stay as long as its queue: it leads the queue's jobs back.
             guard !liveQueues.contains(policy.name) else { continue }
             rows.append(
                 TopologyDrift(
@@ -191,7 +192,7 @@ struct DriftReport {
         return rows
     }
 
-    /// Why a queue is not wanted any more, and what that means for what is in it.
+    /// Why a queue is not wanted any more, and what that means for its messages.
     private func staleReason(_ queue: LiveTopology.Queue) -> String {
         let held = queue.messages.map { "; holds \($0) messages" } ?? ""
         guard queue.messages != 0 else { return "not wanted any more; empty" }

@@ -1,4 +1,4 @@
-/// What a broker's virtual host holds now, as far as the comparison needs it.
+/// The objects that a broker's virtual host holds now, as far as the comparison needs them.
 package struct LiveTopology: Sendable, Equatable {
     /// An exchange as it is.
     package struct Exchange: Sendable, Equatable {
@@ -28,15 +28,15 @@ package struct LiveTopology: Sendable, Equatable {
         package var kind: String
         /// Whether it survives a restart of the broker.
         package var isDurable: Bool
-        /// The arguments given when it was declared, without `x-queue-type`: they win over policies.
+        /// The names of the arguments of its declaration, without `x-queue-type`. Arguments win over policies.
         package var arguments: [String]
         /// The policy in effect, if any.
         package var policy: String?
-        /// The node that leads it, of a quorum queue.
+        /// The node that leads it, for a quorum queue or a stream; nil where the broker does not tell.
         package var leader: String?
-        /// The nodes that keep it, of a quorum queue.
+        /// The nodes that keep it, for a quorum queue or a stream; empty where the broker does not tell.
         package var members: [String]
-        /// How many messages are in it, as far as the broker tells.
+        /// How many messages are in it; nil where the broker does not tell.
         package var messages: Int?
 
         /// Makes a queue from its parts.
@@ -80,15 +80,15 @@ package struct LiveTopology: Sendable, Equatable {
         }
     }
 
-    /// A policy as it is; a setting that is neither number nor word has its JSON as text.
+    /// A policy as it is. A setting that is neither a number nor a word has a text that says so.
     package struct Policy: Sendable, Equatable {
         /// The name.
         package var name: String
         /// The expression that object names must match.
         package var pattern: String
-        /// What it applies to: `queues`, `exchanges`, `all`, or a kind of queue.
+        /// The kind of objects that it applies to: `queues`, `exchanges`, `all`, or a kind of queue.
         package var scope: String
-        /// Which of several matching policies wins: the highest.
+        /// The priority. Among the policies that match an object, the highest wins.
         package var priority: Int
         /// The settings by their policy keys.
         package var settings: [String: TopologyValue]

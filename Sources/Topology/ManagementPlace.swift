@@ -1,4 +1,4 @@
-/// Where a management API is and who asks it: what a command line for it needs. It holds no password.
+/// The place of a management API and the user who asks it: what a command line for the API needs. It holds no password.
 package struct ManagementPlace: Sendable, Equatable {
     /// The host, an IPv6 address without its brackets.
     package var host: String
@@ -6,7 +6,7 @@ package struct ManagementPlace: Sendable, Equatable {
     package var port: Int
     /// Whether it speaks TLS.
     package var isEncrypted = false
-    /// What stands before `/api` in paths; empty as a rule.
+    /// The part of paths before `/api`; usually empty.
     package var prefix = ""
     /// The user.
     package var user: String

@@ -10,10 +10,11 @@ package struct RetryTier: Sendable, Equatable {
         self.milliseconds = milliseconds
     }
 
-    /// The delay as it stands in names, such as `15s` or `1m`: equal delays have equal names however they were written.
+    /// The delay as it is part of names, such as `15s` or `1m`. Equal delays have equal names, however they were
+    /// written.
     package var name: String { DurationText.write(.milliseconds(milliseconds)) }
     /// The exchange that retry copies are published to.
     package var exchange: String { TopologyNames.retryExchange(tier: name) }
-    /// The queue in which they wait.
+    /// The queue in which retry copies wait.
     package var queue: String { "\(TopologyNames.retryQueuePrefix)\(name)" }
 }

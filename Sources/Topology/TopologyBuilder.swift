@@ -5,13 +5,16 @@ struct TopologyBuilder {
     private static let mebibyte: Int64 = 1 << 20
     private static let gibibyte: Int64 = 1 << 30
     private static let month: Int64 = 30 * 86_400_000
-    /// Above what operators usually give to policies for everything, since only one policy applies to an object.
+    /// The usual priority. It is above those that operators usually give to policies for everything, since only one
+    /// policy applies to an object.
     private static let priority = 10
-    /// Policies for queues of a kind win over those for single queues, which earlier versions made for each route.
+    /// The priority of policies for all queues of a kind. They win over policies for single queues, which earlier
+    /// versions made for each route.
     private static let kindPriority = 11
-    /// A queue that is of a kind by its name and needs other settings.
+    /// The priority of the policy for one queue whose name is of a kind, but which needs other settings.
     private static let exceptionPriority = 12
-    /// Looking at a message counts as a delivery, and RabbitMQ 4 drops after 20 unless told otherwise.
+    /// A look at a message counts as a delivery. RabbitMQ 4 drops a message after 20 deliveries unless it is told
+    /// otherwise.
     private static let anyNumberOfLooks = setting("delivery-limit", 1_000_000)
 
     private(set) var exchanges: [TopologyExchange] = []
@@ -44,11 +47,12 @@ struct TopologyBuilder {
         }
     }
 
-    /// Where jobs come back from tiers: a queue per route that refuses nothing.
+    /// The exchange for jobs that come back from tiers, and a queue per route that refuses nothing.
     ///
-    /// RabbitMQ holds 32 messages of a tier until the queues have taken them to which they return, and tries again what
-    /// was refused only after minutes: one full queue would stop the retries of all routes. What is in tiers bounds
-    /// what comes back. [At-least-once dead lettering](https://www.rabbitmq.com/docs/quorum-queues#dead-lettering)
+    /// RabbitMQ holds 32 messages of a tier until the queues to which they return have taken them. A refused message is
+    /// tried again only after minutes. So one full queue would stop the retries of all routes. The number of messages
+    /// in tiers bounds the number that comes back.
+    /// [At-least-once dead lettering](https://www.rabbitmq.com/docs/quorum-queues#dead-lettering)
     mutating func addReturns(_ routes: [TopologyRoute]) {
         exchange(TopologyNames.unroutedReturns, .fanout)
         exchange(TopologyNames.movingReturns, .topic, otherwise: TopologyNames.unroutedReturns)
@@ -69,7 +73,7 @@ struct TopologyBuilder {
         }
     }
 
-    /// One retry tier: what waited there comes back with its own key.
+    /// One retry tier. The messages that waited there come back with their own keys.
     mutating func addRetry(_ tier: RetryTier) {
         exchange(tier.exchange, .fanout)
         queue(
@@ -78,9 +82,9 @@ struct TopologyBuilder {
         bind(tier.exchange, tier.queue)
     }
 
-    /// Results, and where those go that nobody bound.
+    /// The exchange and the queues of results, and a queue for results that no other queue is bound for.
     ///
-    /// - Parameter count: Over how many queues they are dealt out. Where there are several, a worker names one for each
+    /// - Parameter count: Over how many queues results are dealt out. If there are several, a worker names one for each
     ///   job ([`BCC`](https://www.rabbitmq.com/docs/sender-selected)).
     mutating func addResults(queues count: Int) {
         exchange(TopologyNames.unclaimedResults, .fanout)
@@ -102,8 +106,8 @@ struct TopologyBuilder {
         bind(TopologyNames.unclaimedResults, TopologyNames.unclaimedResultsQueue)
     }
 
-    /// Queues that get a copy of some routes' results: they drop their oldest rather than refuse, because what one team
-    /// does not read must not stop a route.
+    /// Queues that get a copy of some routes' results. A full one drops its oldest messages and refuses none, because a
+    /// team that does not read must not stop a route.
     mutating func addResultCopies(_ routes: [TopologyRoute]) {
         var made: Set<String> = []
         for route in routes {
@@ -122,26 +126,29 @@ struct TopologyBuilder {
         }
     }
 
-    /// Answers to jobs that ask for one; producers bind queues of their own.
+    /// Replies to jobs that ask for them. Producers bind queues of their own.
     mutating func addReplies() {
         exchange(TopologyNames.replies, .direct)
     }
 
-    /// Reports of the workers that find their shares by themselves: each of them reads all.
+    /// The reports of all workers, for operators and for each other. They go into a stream, because each report has
+    /// many readers.
     mutating func addFleet() {
         exchange(TopologyNames.fleet, .fanout)
         queue(TopologyNames.fleetQueue, Self.recentReports, Self.priority, .stream)
         bind(TopologyNames.fleet, TopologyNames.fleetQueue)
     }
 
-    /// What operators ask of all workers: each of them reads it from the beginning when it starts.
+    /// The commands of operators to all workers. They go into a stream, which each worker reads from its beginning when
+    /// it starts.
     mutating func addControl() {
         exchange(TopologyNames.control, .fanout)
         queue(TopologyNames.controlQueue, Self.standingCommands, Self.priority, .stream)
         bind(TopologyNames.control, TopologyNames.controlQueue)
     }
 
-    /// Dead letters: those workers write under their outcome, and those the broker writes under the job's key.
+    /// Dead letters. Those of workers have a key that begins with the outcome. Those of the broker have the job's key,
+    /// which begins with the environment, or come from queues of unrouted jobs with a key that begins with `invalid`.
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
         queue(TopologyNames.deadQueue, Self.keptMessages)
@@ -157,7 +164,7 @@ struct TopologyBuilder {
 
     /// Adds an exchange.
     ///
-    /// - Parameter other: The exchange that gets what is bound to nothing here; nil for none.
+    /// - Parameter other: The exchange for messages that no queue is bound for here; nil for none.
     private mutating func exchange(_ name: String, _ kind: TopologyExchange.Kind, otherwise other: String? = nil) {
         exchanges.append(TopologyExchange(name: name, kind: kind, policy: other == nil ? nil : name))
         guard let other else { return }
@@ -186,7 +193,7 @@ struct TopologyBuilder {
     private mutating func policy(
         _ name: String, pattern: String, _ settings: [TopologyPolicy.Setting], _ priority: Int = Self.kindPriority
     ) {
-        // Without it the node that imports the definitions leads all queues.
+        // Without this setting, the node that imports the definitions would lead all queues.
         let spread = Self.setting("queue-leader-locator", "balanced")
         policies.append(
             TopologyPolicy(
@@ -197,7 +204,8 @@ struct TopologyBuilder {
         bindings.append(TopologyBinding(source: source, queue: queue, routingKey: key))
     }
 
-    /// Full queues refuse, so that producers and workers notice; at-least-once dead-lettering needs that as well.
+    /// A full queue refuses messages, so that producers and workers notice. At-least-once dead lettering needs that as
+    /// well.
     private static func safeDeadLettering(to exchange: String) -> [TopologyPolicy.Setting] {
         [
             setting("dead-letter-exchange", exchange), setting("dead-letter-strategy", "at-least-once"),
@@ -214,7 +222,7 @@ struct TopologyBuilder {
 
     private static let jobSettings = returnSettings + [setting("max-length-bytes", 2 * gibibyte)]
 
-    /// `reject-publish` is what at-least-once dead lettering needs; without a length nothing is ever refused.
+    /// At-least-once dead lettering needs `reject-publish`. Without a length, nothing is ever refused.
     private static let returnSettings = safeDeadLettering(to: TopologyNames.dead) + [setting("delivery-limit", 50)]
 
     private static let droppingOldest: [TopologyPolicy.Setting] = [
@@ -227,13 +235,13 @@ struct TopologyBuilder {
         setting("message-ttl", month), anyNumberOfLooks,
     ]
 
-    /// A report is of use for seconds. A stream drops whole segments only, which therefore are small.
+    /// A report is of use for five minutes at most. A stream drops only whole segments, so the segments are small.
     private static let recentReports = [
         setting("max-age", "5m"), setting("max-length-bytes", 16 * mebibyte),
         setting("stream-max-segment-size-bytes", mebibyte),
     ]
 
-    /// Commands last 30 days. The length holds 4,096 of the longest: each worker reads all of them as it starts.
+    /// Commands last 30 days. The length holds 4,096 of the longest ones. Each worker reads all of them at its start.
     private static let standingCommands = [
         setting("max-age", "30D"), setting("max-length-bytes", 16 * mebibyte),
         setting("stream-max-segment-size-bytes", mebibyte),

@@ -1,28 +1,32 @@
-/// What a broker should hold, beside what it holds: the facts on which the report of differences and the plan stand.
+/// The objects that a broker should hold, beside those that it holds. The report of differences and the plan are made
+/// from this comparison.
 ///
-/// Pure. Only objects whose names begin with `apns.` count. Tap and reply queues, and other people's bindings to the
-/// results and dead-letter exchanges, are theirs to keep.
+/// Pure. Only objects whose names begin with `apns.` count. Tap queues, reply queues, and other people's bindings to
+/// the exchanges of results and dead letters are left alone.
 package struct TopologyComparison: Sendable {
-    /// A tier that keeps its copies for ever, because no policy in effect lets these expire and leads them back.
+    /// A tier that keeps its copies for ever, because no setting in effect lets them expire and leads them back.
     struct KeepingTier {
         /// Its queue.
         let queue: String
         /// What is wrong with it, in words.
         let detail: String
-        /// Whether its own policy, once set, is in effect.
+        /// Whether its own policy would be in effect once it is set.
         let isMendedByPolicy: Bool
     }
 
-    /// What should be.
+    /// The objects that should be there.
     let topology: BrokerTopology
-    /// What is.
+    /// The objects that are there.
     let live: LiveTopology
-    /// The wanted bindings that are not there.
+    /// The wanted bindings that are missing.
     let unmadeBindings: [TopologyBinding]
-    /// The bindings that earlier configurations left behind: into queues of this topology, from where jobs begin into
-    /// any job queue, and into queues over which results are not dealt out any more.
+    /// The bindings that earlier configurations left behind:
     ///
-    /// What is bound to a team's queue for copies of results, other configurations and the team may have bound.
+    /// - bindings to queues of this topology, except the queues for copies of results, because other configurations and
+    ///   their teams may have bound those;
+    /// - bindings to any job queue from the exchange of jobs or of returns, or from one that stands in for it during a
+    ///   move;
+    /// - bindings to queues over which results are not dealt out any more.
     let staleBindings: [LiveTopology.Binding]
 
     /// Compares.
@@ -40,16 +44,16 @@ package struct TopologyComparison: Sendable {
 
     // MARK: What follows
 
-    /// Every difference, in the order exchanges, queues, bindings, policies, stale things last; empty when all is as it
-    /// should be.
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects; empty if there is none.
     package var drift: [TopologyDrift] { DriftReport(self).rows }
 
-    /// The differences by which tiers keep their copies for ever, one for each tier; empty where every copy comes back.
+    /// The differences because of which tiers keep their copies for ever, one for each tier; empty if every copy comes
+    /// back.
     package var keepingTierDrift: [TopologyDrift] { DriftReport(self).keepingTiers }
 
-    /// The way from what is to what should be.
+    /// The steps from what is there to what should be there.
     ///
-    /// - Parameter prunes: Whether bindings go, too, that lead to queues of routes which this topology does not have.
+    /// - Parameter prunes: Whether also bindings go that lead to queues of routes which this topology does not have.
     /// - Returns: The steps, in the order in which they must be taken.
     package func plan(prunes: Bool) -> [TopologyStep] { TopologyPlan(self, prunes: prunes).steps }
 
@@ -83,7 +87,7 @@ package struct TopologyComparison: Sendable {
         }
     }
 
-    /// The stale bindings that a plan takes away.
+    /// The stale bindings that a plan removes.
     ///
     /// - Parameter prunes: Whether also those go that lead to queues of routes which this topology does not have.
     /// - Returns: Some or all of `staleBindings`.
@@ -99,7 +103,8 @@ package struct TopologyComparison: Sendable {
         }
     }
 
-    /// The stale bindings that lead from where unmade bindings are to begin: with both, a job would be pushed twice.
+    /// The stale bindings from the exchanges whose bindings move, by exchange and key. Together with a wanted binding
+    /// of the same address, such a binding would have a job pushed twice.
     var rivals: [TopologyBinding.Address: [LiveTopology.Binding]] {
         let stale = staleBindings.filter { TopologyNames.moving[$0.source] != nil }
         return Dictionary(grouping: stale) { TopologyBinding($0).address }
@@ -107,7 +112,7 @@ package struct TopologyComparison: Sendable {
 
     // MARK: Policies and tiers
 
-    /// The wanted policies that are not there or differ, each with what differs; nothing for what is not there.
+    /// The wanted policies that are missing or differ, each with its differences; none for a missing one.
     var unmetPolicies: [(policy: TopologyPolicy, differences: [String])] {
         let present = Dictionary(live.policies.map { ($0.name, $0) }) { first, _ in first }
         return topology.policies.compactMap { wanted in
@@ -117,7 +122,7 @@ package struct TopologyComparison: Sendable {
         }
     }
 
-    /// The policies of earlier versions for single queues of routes, which share one now.
+    /// The policies that earlier versions made for single queues of routes. These queues share one policy now.
     var replacedPolicies: [LiveTopology.Policy] {
         let wanted = Set(topology.policies.map(\.name))
         return live.policies.filter { policy in
@@ -148,7 +153,7 @@ package struct TopologyComparison: Sendable {
 
     /// The job queues of other configurations to which no copy comes back from `apns.return`.
     ///
-    /// Those configurations have not been applied since return queues came.
+    /// Those configurations have not been applied since return queues were introduced.
     var queuesWithoutReturns: [String] {
         let own = Set(topology.queues.map(\.name))
         let returning = live.bindings.filter { $0.isToQueue && $0.source == TopologyNames.returns }.map(\.destination)
@@ -160,8 +165,8 @@ package struct TopologyComparison: Sendable {
             .sorted()
     }
 
-    /// The tiers that keep leading to `apns.jobs`, as earlier versions had it, because copies of other configurations'
-    /// jobs have no other way back.
+    /// The tiers that still lead to `apns.jobs`, as in earlier versions. Copies of other configurations' jobs have no
+    /// other way back.
     var waitingTiers: Set<String> {
         guard !queuesWithoutReturns.isEmpty else { return [] }
         let earlier = live.policies.filter {

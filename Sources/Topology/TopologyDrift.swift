@@ -4,7 +4,7 @@ package struct TopologyDrift: Sendable, Equatable {
     package enum Kind: String, Sendable {
         /// Wanted, but not there.
         case missing
-        /// There, but other than wanted.
+        /// There, but different from what is wanted.
         case different
         /// There, but no longer wanted.
         case stale
@@ -14,16 +14,16 @@ package struct TopologyDrift: Sendable, Equatable {
     package let kind: Kind
     /// The subject, such as `queue apns.q.jobs.shop`.
     package let object: String
-    /// The difference in words; empty where the kind says it all.
+    /// The difference in words; empty where the kind says everything.
     package let detail: String
-    /// What mends it, one step after the other; never empty.
+    /// The steps that mend it, in their order; never empty.
     package let remedies: [TopologyRemedy]
 }
 
 extension TopologyDrift {
-    /// Counts differences by what they are about and how they differ.
+    /// Counts differences by their objects and their kinds.
     /// - Parameter rows: The differences.
-    /// - Returns: Such as `3 differences: 2 queues missing, 1 policy differs`.
+    /// - Returns: A text such as `3 differences: 2 queues missing, 1 policy differs`.
     package static func summary(of rows: [TopologyDrift]) -> String {
         let nouns = [
             ("exchange", "exchanges"), ("queue", "queues"), ("binding", "bindings"), ("policy", "policies"),

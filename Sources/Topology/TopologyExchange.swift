@@ -1,4 +1,4 @@
-/// An exchange of the broker; always durable, never deleted by itself.
+/// An exchange of the broker. It is durable, and never deleted automatically.
 package struct TopologyExchange: Sendable, Equatable {
     /// How an exchange routes.
     package enum Kind: String, Sendable {

@@ -1,4 +1,4 @@
-/// The names of the broker's objects that do not depend on the configuration.
+/// The names of the broker's objects. Names that contain a route, a tier, a user or a number are made by functions.
 package enum TopologyNames {
     /// Where producers publish.
     package static let jobs = "apns.jobs"
@@ -10,25 +10,26 @@ package enum TopologyNames {
     package static let unroutedJobsQueue = "apns.q.jobs.unrouted"
     /// Where workers publish results.
     package static let results = "apns.results"
-    /// The default monitoring queue, and the first of several.
+    /// The queue of results, or the first of several such queues.
     package static let resultsQueue = "apns.q.results"
-    /// What the name of a queue begins with that gets a copy of some routes' results.
+    /// The beginning of the names of further queues for results, and of queues that get a copy of some routes' results.
     package static let resultsPrefix = "apns.q.results."
-    /// Where results go that are bound to no queue.
+    /// Where results go when no queue is bound to their key.
     package static let unclaimedResults = "apns.results.unclaimed"
     /// The queue of ``unclaimedResults``.
     package static let unclaimedResultsQueue = "apns.q.results.unclaimed"
     /// Where dead letters are published.
     package static let dead = "apns.dead"
-    /// The queue of dead letters.
+    /// The queue of dead letters, except those of dead tokens.
     package static let deadQueue = "apns.q.dead"
     /// The queue of the dead letters of dead tokens.
     package static let deadTokensQueue = "apns.q.dead.tokens"
     /// Where replies to a job's `reply_to` are published.
     package static let replies = "apns.replies"
-    /// Where workers that find their shares of the routes by themselves report that they live.
+    /// Where all workers publish their reports, for operators, for workers that start, and for those that find their
+    /// shares of the routes by themselves.
     package static let fleet = "apns.fleet"
-    /// The stream of ``fleet``, which each of them reads.
+    /// The stream of ``fleet``.
     package static let fleetQueue = "apns.q.fleet"
     /// Where operators publish what they ask of all workers.
     package static let control = "apns.control"
@@ -45,7 +46,7 @@ package enum TopologyNames {
     package static let unroutedReturns = "apns.return.unrouted"
     /// The queue of ``unroutedReturns``.
     package static let unroutedReturnQueue = "apns.q.jobs.unrouted.return"
-    /// What the names of queues for what comes back from tiers end with.
+    /// The end of the names of queues for jobs that come back from tiers.
     package static let returnSuffix = ".return"
 
     /// One of the queues over which results are dealt out.
@@ -53,13 +54,14 @@ package enum TopologyNames {
     package static func resultsQueue(_ index: Int) -> String {
         index == 0 ? resultsQueue : "\(resultsPrefix)\(index + 1)"
     }
-    /// The key that leads a result to one of several queues; it stands in the message's `BCC`, beside its own key.
+    /// The key that leads a result to one of several queues. It is in the message's `BCC`, beside the message's own
+    /// key.
     /// - Parameter slot: The remainder of the job's hash by ``resultsSlots``.
     package static func resultsKey(slot: Int) -> String { "slot.\(slot)" }
-    /// Into how many parts results are divided where there are several queues, whatever their number: so workers need not
-    /// know it. It is the most queues there can be.
+    /// Into how many parts results are divided if there are several queues. Workers need not know how many queues there
+    /// are, because the number of parts is always the same. There can be no more queues than parts.
     package static let resultsSlots = 64
-    /// Whether a queue is one of several over which results are dealt out, other than the first.
+    /// Whether a queue is one of several over which results are dealt out, and not the first.
     static func isFurtherResultsQueue(_ name: String) -> Bool {
         name.hasPrefix(resultsPrefix) && Int(name.dropFirst(resultsPrefix.count)) != nil
     }
@@ -68,7 +70,7 @@ package enum TopologyNames {
     package static func returnQueue(route: String) -> String { "\(jobQueuePrefix)\(route)\(returnSuffix)" }
     /// The queue of a route's jobs.
     package static func jobQueue(route: String) -> String { "\(jobQueuePrefix)\(route)" }
-    /// The exchange that leads into a tier's queue, by the tier's name.
+    /// The exchange that leads to a tier's queue, by the tier's name.
     package static func retryExchange(tier: String) -> String { "apns.retry.\(tier)" }
     /// How the name of every queue begins.
     package static let queuePrefix = "apns.q."
@@ -76,20 +78,21 @@ package enum TopologyNames {
     static let jobQueuePrefix = "apns.q.jobs."
     /// How the name of a tier's queue begins; the tier's name follows.
     package static let retryQueuePrefix = "apns.q.retry."
-    /// Whether a queue is that of a retry tier, which its policy is named after.
+    /// Whether a name is that of a retry tier's queue. The policy of the queue has the same name.
     static func isTierQueue(_ name: String) -> Bool { name.hasPrefix(retryQueuePrefix) }
     /// The queue of a route's `high` jobs, where it has one.
     package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }
-    /// The queue of the `high` jobs of the route that has a job queue.
+    /// The queue of the `high` jobs of a route, by the name of the route's job queue.
     static func highJobQueue(of queue: String) -> String { "\(queue)\(highSuffix)" }
-    /// What the names of queues for `high` jobs end with.
+    /// The end of the names of queues for `high` jobs.
     static let highSuffix = ".high"
 
     /// Whether a queue is one that workers take jobs from.
     /// - Parameter queue: The queue's name.
     package static func isJobQueue(_ queue: String) -> Bool { queue.hasPrefix(jobQueuePrefix) }
-    /// The queue of the normal jobs of the route that a job queue belongs to.
-    /// - Parameter queue: The name of a route's queue for normal or for `high` jobs, or for what comes back from tiers.
+    /// The queue of the normal jobs of a route, by the name of any of its queues.
+    /// - Parameter queue: The name of a route's queue for normal jobs, for `high` jobs, or for jobs that come back from
+    ///   tiers.
     package static func normalQueue(of queue: String) -> String {
         for suffix in [highSuffix, returnSuffix] where queue.hasSuffix(suffix) {
             return String(queue.dropLast(suffix.count))
@@ -106,10 +109,10 @@ package enum TopologyNames {
     package static func holdsJobs(_ queue: String) -> Bool {
         queue.hasPrefix(jobQueuePrefix) || queue.hasPrefix(retryQueuePrefix)
     }
-    /// The name of a queue for one user's copies, which is gone with its connection.
+    /// The name of a queue for one user's copies. The queue is gone once its connection is gone.
     /// - Parameters:
-    ///   - user: The user; permissions go by the name.
-    ///   - id: Tells it from others of the user.
+    ///   - user: The user. Permissions depend on this part of the name.
+    ///   - id: Distinguishes it from other queues of the user.
     package static func tapQueue(user: String, id: String) -> String { "\(tapQueuePrefix)\(user).\(id)" }
     /// How the names of queues for copies begin.
     static let tapQueuePrefix = "apns.q.tap."
@@ -118,7 +121,7 @@ package enum TopologyNames {
 
     /// The name of a queue for one user's replies.
     /// - Parameters:
-    ///   - user: The user; permissions go by the name.
-    ///   - id: Tells it from others of the user.
+    ///   - user: The user. Permissions depend on this part of the name.
+    ///   - id: Distinguishes it from other queues of the user.
     package static func replyQueue(user: String, id: String) -> String { "\(replyQueuePrefix)\(user).\(id)" }
 }

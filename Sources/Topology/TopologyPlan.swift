@@ -1,4 +1,5 @@
-/// The way from what a broker holds to what it should hold, on which no message goes astray or goes two ways. Pure.
+/// The steps from what a broker holds to what it should hold. While they are taken, no message is lost, and none goes
+/// two ways. Pure.
 ///
 /// - The steps may stop anywhere. The next plan goes on from what the broker holds then.
 /// - A policy comes before the queues that it limits, so that no queue is ever without its limits.
@@ -9,11 +10,11 @@ struct TopologyPlan {
     private let comparison: TopologyComparison
     private let prunes: Bool
 
-    /// A plan for what a comparison found.
+    /// A plan for a comparison.
     ///
     /// - Parameters:
-    ///   - comparison: What should be, and what is.
-    ///   - prunes: Whether bindings go, too, that lead to queues of routes which the topology does not have.
+    ///   - comparison: What should be, and what is there.
+    ///   - prunes: Whether also bindings go that lead to queues of routes which the topology does not have.
     init(_ comparison: TopologyComparison, prunes: Bool) {
         self.comparison = comparison
         self.prunes = prunes
@@ -32,7 +33,8 @@ struct TopologyPlan {
                 : queuesThere.contains(policy.name) && TopologyNames.isTierQueue(policy.name)
         }
         let leaving = comparison.removableBindings(prunes: prunes)
-        // Of a move that is over; left there, it would get what moves next, too.
+        // Bindings that stood in during a move that is over. If they stayed, they would also get the messages of the
+        // next move.
         let bound = Set(live.bindings.filter(\.isToQueue).map { TopologyBinding($0).address })
         let idle = leaving.filter { TopologyBinding($0).origin.map(bound.contains) == true }
         let rivals = comparison.rivals
@@ -44,7 +46,7 @@ struct TopologyPlan {
         steps += idle.map(TopologyStep.unbind)
         steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
         steps += later.map(TopologyStep.set)
-        // Not before the policy that leads it back: it would be gone.
+        // Messages are released only after the policy that leads them back is set. Without it they would be gone.
         steps += comparison.keepingTiers.filter { tier in
             tier.isMendedByPolicy && later.contains { $0.name == tier.queue }
         }.map { .release(tier: $0.queue) }
@@ -59,8 +61,8 @@ struct TopologyPlan {
         return steps
     }
 
-    /// Leads a key to another queue so that each message goes to one of them: what finds no binding any more goes on
-    /// to the alternate exchange, where the new way is there before the old one ends.
+    /// Leads a key to another queue, so that each message goes to exactly one of the two. A message without a binding
+    /// goes on to the alternate exchange. There the new binding is made before the old one ends.
     private static func move(_ binding: TopologyBinding, from rivals: [LiveTopology.Binding]) -> [TopologyStep] {
         (binding.whileMoving.map { [.bind($0)] } ?? []) + rivals.map(TopologyStep.unbind) + [.bind(binding)]
     }

@@ -1,7 +1,7 @@
 /// A policy for one object, or for all queues of a kind: everything about them that can be tuned.
 ///
-/// The queues of routes share their policies, because the broker holds each policy against each queue whenever one
-/// changes: one policy for every queue made that quadratic.
+/// The queues of routes share their policies. The broker compares each policy with each queue whenever a policy
+/// changes. When each queue had a policy of its own, this work was quadratic.
 package struct TopologyPolicy: Sendable, Equatable {
     /// What a policy applies to.
     package enum Scope: String, Sendable {
@@ -17,13 +17,13 @@ package struct TopologyPolicy: Sendable, Equatable {
         package let value: TopologyValue
     }
 
-    /// The name: that of the object it is for, or of the kind with `*` in place of the route.
+    /// The name: that of its object, or that of its kind of queue with `*` in place of the varying part.
     package let name: String
-    /// The regular expression that matches the names of what it is for.
+    /// The regular expression that matches the names of its objects.
     package let pattern: String
     /// What it applies to.
     package let scope: Scope
-    /// Which of the policies that match an object wins: the highest.
+    /// The priority. Among the policies that match an object, the highest wins.
     package let priority: Int
     /// The settings, in the order in which they are written.
     package let settings: [Setting]
@@ -35,7 +35,7 @@ package struct TopologyPolicy: Sendable, Equatable {
 }
 
 extension TopologyPolicy {
-    /// How the policy of that name which a broker has differs from this one.
+    /// How a broker's policy of the same name differs from this one.
     ///
     /// - Parameter found: The broker's.
     /// - Returns: The differences in words; empty for the same policy.

@@ -1,8 +1,8 @@
-/// A queue of the broker: durable, and without any argument but its kind, since arguments cannot be changed later.
+/// A queue of the broker. It is durable, and its kind is its only argument, because arguments cannot be changed later.
 package struct TopologyQueue: Sendable, Equatable {
-    /// What a queue does with its messages, as the argument ``argument`` names it.
+    /// What a queue does with its messages. The raw value is that of the argument ``argument``.
     package enum Kind: String, Sendable {
-        /// The argument of a queue that says it.
+        /// The name of a queue's argument for its kind.
         static let argument = "x-queue-type"
 
         /// Each message goes to one consumer.

@@ -6,7 +6,7 @@ package enum TopologyRemedy: Sendable, Equatable {
     case deleteExchange(name: String)
     /// Declares a durable queue.
     case declareQueue(name: String, kind: TopologyQueue.Kind)
-    /// Deletes a queue, and where it holds what is missed, only an empty one.
+    /// Deletes a queue; with `onlyIfEmpty`, only an empty one.
     case deleteQueue(name: String, onlyIfEmpty: Bool)
     /// Binds a queue to an exchange.
     case bind(TopologyBinding)
@@ -16,6 +16,6 @@ package enum TopologyRemedy: Sendable, Equatable {
     case set(TopologyPolicy)
     /// Takes a policy away.
     case clear(policy: String)
-    /// Lets `martlet topology apply` do it, because it takes more than declaring and deleting.
+    /// Lets `martlet topology apply` do it, because commands that declare and delete are not enough.
     case apply
 }

@@ -1,10 +1,10 @@
 package import PushModel
 
-/// What the topology needs to know of a route.
+/// The part of a route that the topology depends on.
 package struct TopologyRoute: Sendable, Equatable {
     /// The route's name, `[a-z0-9-]{1,40}`.
     package var name: String
-    /// Which APNs its tokens belong to.
+    /// The environment of APNs to which its tokens belong.
     package var environment: APNSEnvironment
     /// Its bundle identifiers, each claimed with every one of ``TopicSuffix/all``.
     package var topics: [String]

@@ -10,8 +10,9 @@ package enum TopologyStep: Sendable, Equatable {
     case bind(TopologyBinding)
     /// Takes a binding away.
     case unbind(LiveTopology.Binding)
-    /// Lets what waits in a tier come back at once. RabbitMQ decides when a message expires as it takes it: what it took
-    /// while the tier had no policy never does, also with the policy back, and keeps all behind it from expiring.
+    /// Lets the messages that wait in a tier come back at once. RabbitMQ sets the time at which a message expires when
+    /// a queue takes the message. A message that came while the tier had no policy never expires, even after the policy
+    /// is back. The messages behind it do not expire either.
     case release(tier: String)
     /// Takes a policy away.
     case clear(policy: String)

@@ -1,12 +1,12 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Holds one connection to the server's limits: the time for a request with its answer, and the size of a body.
+/// Holds one connection to the server's limits: the time for a request and its answer, and the size of a body.
 final class AdminConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
 
-    /// Bytes of a request's body; nothing reads one, so this is only how much politeness may cost.
+    /// The most bytes of a request's body. No answer needs a body, so a connection with a longer one is closed.
     static let bodyLimit = 4096
 
     private let connections: AdminConnections
@@ -18,7 +18,7 @@ final class AdminConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler 
     ///
     /// - Parameters:
     ///   - connections: All connections of the server.
-    ///   - limit: How long the next answer may take to be asked for and given.
+    ///   - limit: How long a connection may take for its next request and the answer.
     init(_ connections: AdminConnections, limit: TimeAmount) {
         self.connections = connections
         self.limit = limit
@@ -43,7 +43,8 @@ final class AdminConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            // Answers do not wait for a body, so its end may come after the answer and begins nothing.
+            // Answers do not wait for a body. The end of a body may therefore come after the answer, and begins
+            // nothing.
             bodyBytes = 0
             connections.requestArrived(context.channel)
         case .body(let bytes): bodyBytes += bytes.readableBytes

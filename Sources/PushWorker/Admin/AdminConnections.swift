@@ -2,11 +2,11 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// The roster that all connections of one server share.
+/// The roster that all connections of one server share. Safe on any thread.
 ///
-/// Thousands of connections that say nothing cannot keep a probe out: each new one takes the place of the one that has
-/// been silent longest. Hummingbird's own limit (`AvailableConnectionsDelegate`) stops accepting instead, so that such
-/// connections would keep probes and scrapers out for as long as they like.
+/// Thousands of silent connections cannot keep a probe out: each new connection takes the place of the one that has
+/// been silent longest. Hummingbird's own limit (`AvailableConnectionsDelegate`) would stop accepting instead. Silent
+/// connections could then keep probes and scrapers out for as long as they like.
 final class AdminConnections: Sendable {
     private struct State {
         var roster: ConnectionRoster<ObjectIdentifier>
@@ -20,7 +20,7 @@ final class AdminConnections: Sendable {
         state = Mutex(State(roster: ConnectionRoster(limit: limit)))
     }
 
-    /// Takes a connection in, at the expense of another where there are too many.
+    /// Takes a connection in. If there are too many, another one is closed.
     func add(_ channel: any Channel) {
         let leaving = state.withLock { state -> (any Channel)? in
             state.channels[ObjectIdentifier(channel)] = channel
@@ -34,7 +34,7 @@ final class AdminConnections: Sendable {
         state.withLock { $0.roster.requestArrived(ObjectIdentifier(channel)) }
     }
 
-    /// Notes that a connection's answer is written.
+    /// Notes that the answer on a connection is written.
     func answered(_ channel: any Channel) {
         state.withLock { $0.roster.answered(ObjectIdentifier(channel)) }
     }

@@ -11,14 +11,15 @@ package import WorkerSettings
 
 /// The admin server: `/livez`, `/readyz` and `/metrics`, read-only.
 ///
-/// Answers come from snapshots, never from a lane. Who may ask is decided by ``AdminGate``, how much a connection may
-/// take by ``AdminConnectionGuard``.
+/// Answers come from snapshots, never from a lane. ``AdminGate`` decides which requests are answered.
+/// ``AdminConnectionGuard`` limits the time and the bytes of a connection.
 package struct AdminServer: Service {
     /// The most open connections: a scraper, a few probes and a few people.
     static let connectionLimit = 64
-    /// Bytes of one header field, of all of them, and their number.
+    /// The most bytes of one header field, the most bytes of all header fields, and the most header fields.
     static let headerLimits = (field: 8192, list: 16384, count: 64)
-    /// How long the server waits before it listens again after it stopped by itself: the first time, and at most.
+    /// How long the server waits before it listens again after it stopped by itself: the first wait, and the longest.
+    /// Each wait is twice the one before.
     static let restartWaits = (first: Duration.seconds(1), longest: Duration.seconds(30))
 
     private let listen: ListenAddress
@@ -36,10 +37,10 @@ package struct AdminServer: Service {
     ///   - listen: Where to listen.
     ///   - source: What to show.
     ///   - metrics: What `/metrics` writes.
-    ///   - heartbeat: The broker's heartbeat; a lane that has not moved for three of them, and for 30 seconds at
-    ///     least, is stuck.
+    ///   - heartbeat: The broker's heartbeat. A lane that has not moved for three heartbeats, and for 30 s at least, is
+    ///     stuck.
     ///   - tokenFile: The file whose first line is the bearer token; nil for none.
-    ///   - requestLimit: How long a request with its answer may take, waiting for it included.
+    ///   - requestLimit: How long a connection may take for its next request and the answer.
     ///   - logger: For what the server itself has to say.
     ///   - started: Called with the port once the server listens, and again where it had to listen again.
     package init(
@@ -59,10 +60,10 @@ package struct AdminServer: Service {
 
     /// Serves until the service group shuts down.
     ///
-    /// Once it has listened it never gives up: a server that stops because the process has no descriptor left listens
-    /// again, for pushes go on meanwhile.
+    /// A server that has listened once does not give up. If it stops because the process has no descriptor left, it
+    /// listens again, because pushes go on meanwhile.
     ///
-    /// - Throws: `WorkerError` when the address cannot be listened on at the start.
+    /// - Throws: `WorkerError` if the server cannot listen on the address at the start.
     package func run() async throws {
         let hasListened = Atomic<Bool>(false)
         var wait = Self.restartWaits.first
@@ -91,13 +92,13 @@ package struct AdminServer: Service {
                 + "an address of its own, such as 127.0.0.1:0 for any free port, or null for no admin server")
     }
 
-    /// An error in words: the operating system's, where it has some.
+    /// An error in words: those of the operating system, if the error has a number of it.
     private static func reason(_ error: any Error) -> String {
         guard let number = (error as? IOError)?.errnoCode, let text = strerror(number) else { return "\(error)" }
         return String(cString: text)
     }
 
-    /// Listens and answers until it is told to end, or cannot go on.
+    /// Listens and answers until the service group shuts down, or the server cannot go on.
     private func serve(_ started: @escaping @Sendable (Int) -> Void) async throws {
         let connections = AdminConnections(limit: Self.connectionLimit)
         let limit = TimeAmount.milliseconds(requestLimit.wholeMilliseconds)
@@ -141,7 +142,7 @@ package struct AdminServer: Service {
         return router
     }
 
-    /// Whether every lane moves: nothing else, since a restart mends neither a broker nor APNs.
+    /// Whether every lane moves. Nothing else counts, because a restart repairs neither a broker nor APNs.
     ///
     /// - Parameters:
     ///   - progress: What the lanes say of themselves.
@@ -168,7 +169,7 @@ package struct AdminServer: Service {
         return response(readiness.isReady ? .ok : .serviceUnavailable, "application/json", Array(body) + [0x0a])
     }
 
-    /// An answer that nobody keeps.
+    /// An answer that no cache keeps.
     static func response(_ status: HTTPResponse.Status, _ contentType: String, _ body: [UInt8]) -> Response {
         Response(
             status: status, headers: [.contentType: contentType, .cacheControl: "no-store"],
@@ -176,7 +177,7 @@ package struct AdminServer: Service {
     }
 }
 
-/// Turns away what ``AdminGate`` does not let in, whatever the path.
+/// Refuses the requests that ``AdminGate`` does not let in, on every path.
 private struct AdminGuard: RouterMiddleware {
     let gate: AdminGate
 

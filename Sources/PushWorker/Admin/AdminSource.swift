@@ -1,21 +1,21 @@
-/// What the admin server shows: snapshots that may be taken from any thread at any time.
+/// The source of what the admin server shows: snapshots that may be taken on any thread at any time.
 ///
-/// Taking one must not wait for a lane, because the questions come exactly when one is stuck.
+/// Taking a snapshot must not wait for a lane. The server is asked especially when a lane is stuck.
 package protocol AdminSource: Sendable {
-    /// How long each lane has not finished a turn of its loop.
+    /// How long ago each lane moved. Lanes that ended drained are left out.
     func progress() -> [LaneProgress]
     /// Whether the worker does its work, and if not, why.
     func readiness() -> WorkerReadiness
     /// The names of the routes by their numbers; nil for a number without a route.
     func routeNames() -> [String?]
-    /// What each lane counted, in the order of the lanes.
+    /// The counters of each lane, in the order of the lanes.
     func laneSnapshots() -> [LaneSnapshot]
-    /// How the worker sees its fleet; nil for one whose share of the routes is written.
+    /// How the worker sees its fleet; nil for a worker whose share of the routes is configured.
     func fleetStatus() -> FleetStatus?
     /// How the worker knows what operators ask for.
     func controlStatus() -> ControlStatus
     /// How each credential is doing, by name.
     func credentialStatuses() -> [CredentialStatus]
-    /// How many log lines found no room.
+    /// How many log lines found no room, or could not be written.
     func droppedLogLines() -> UInt64
 }

@@ -1,12 +1,13 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// The open connections of the admin server, in the order in which they have to make room.
+/// The open connections of the admin server, in the order in which they make room for new ones.
 struct ConnectionRoster<ID: Hashable> {
     /// The most connections: a scraper, a few probes and a few people.
     let limit: Int
-    /// The connections that wait for a request, the one that waits longest first, and those whose answer is on its way.
+    /// The connections that wait for a request. The one that has waited longest is the first.
     private(set) var waiting: [ID] = []
+    /// The connections whose request is being answered, the oldest first.
     private(set) var answering: [ID] = []
 
     /// Makes an empty roster.
@@ -14,7 +15,8 @@ struct ConnectionRoster<ID: Hashable> {
 
     /// Adds a connection.
     ///
-    /// - Returns: The one that has to go: the one that has been waiting longest, else the oldest being answered.
+    /// - Returns: The connection to close; nil if there is room. It is the one that has waited longest, or, if none
+    ///   waits, the oldest of those being answered.
     mutating func add(_ id: ID) -> ID? {
         var leaving: ID?
         if waiting.count + answering.count >= limit {
@@ -30,7 +32,7 @@ struct ConnectionRoster<ID: Hashable> {
         answering.append(waiting.remove(at: index))
     }
 
-    /// Notes that a connection's answer is written; it waits again, behind all others.
+    /// Notes that the answer on a connection is written. The connection waits again, behind all others.
     mutating func answered(_ id: ID) {
         guard let index = answering.firstIndex(of: id) else { return }
         waiting.append(answering.remove(at: index))

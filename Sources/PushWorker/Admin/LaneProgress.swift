@@ -1,12 +1,13 @@
 /// How long ago a lane moved.
 package struct LaneProgress: Sendable, Equatable {
-    /// The lane's position.
+    /// The lane's number.
     package var lane: Int
-    /// The time since its last finished turn.
+    /// The time since the beginning of the last turn that left a report. Before the first report: since the worker's
+    /// start.
     package var sinceLastTurn: Duration
     /// Whether the watchdog found that it does not turn.
     package var isStuck: Bool
-    /// Where it stood last, in words.
+    /// The last known step of the lane, in words.
     package var step: String?
 
     /// Makes a value from its parts.
@@ -19,7 +20,7 @@ package struct LaneProgress: Sendable, Equatable {
 
     /// How long a lane may take for one turn before it counts as stuck.
     ///
-    /// - Parameter heartbeat: The broker's heartbeat: three of them, and 30 seconds at least.
+    /// - Parameter heartbeat: The broker's heartbeat. A lane may take three of them, and 30 s at least.
     static func patience(heartbeat: Duration) -> Duration { max(heartbeat * 3, .seconds(30)) }
 
     /// Whether the lane turns.

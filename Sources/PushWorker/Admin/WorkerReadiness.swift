@@ -1,14 +1,14 @@
-/// The body of `/readyz`: why a worker is not ready, and the state of each lane and route.
+/// The body of `/readyz`: why a worker is not ready, and the state of its lanes, its routes, its fleet and its control.
 package struct WorkerReadiness: Sendable, Encodable {
     /// The state of one lane's broker connections.
     package struct Lane: Sendable, Encodable {
-        /// The lane's position.
+        /// The lane's number.
         package var lane: Int
         /// `up`, `connecting` or `down`.
         package var consume: String
         /// `up`, `blocked`, `connecting` or `down`.
         package var publish: String
-        /// What holds the lane up, in words; nil when nothing does.
+        /// Why the lane does not work, in words; nil if it works.
         package var detail: String?
 
         /// Makes a lane's state from its parts.
@@ -24,17 +24,18 @@ package struct WorkerReadiness: Sendable, Encodable {
     package struct Route: Sendable, Encodable {
         /// The route's name.
         package var name: String
-        /// A `RouteState`. A route that needed no connection yet is `ready`.
+        /// A `RouteState`. A route that needs no connection now may be `ready` without one.
         package var state: String
-        /// Why, such as `InvalidProviderToken`; nil when all is well.
+        /// Why, such as `parked: APNs refuses the credential shop: InvalidProviderToken`; nil if nothing is wrong.
         package var reason: String?
         /// Usable APNs connections.
         package var connections: Int
-        /// The version of the credential that its connections use, or would; nil for a route without one.
+        /// The version of the credential that its connections use, or would use; nil for a route without a credential.
         package var credentialVersion: Int?
-        /// What keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
+        /// The limit that keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
         package var limitedBy: String?
-        /// Why the broker does not take what it publishes; nil where it does. For the log: `reason` tells it in `/readyz`.
+        /// Why the broker does not take the route's publications; nil where it takes them. Only the log tells it. In
+        /// `/readyz` it is a possible `reason`.
         package var refusal: String?
 
         private enum CodingKeys: String, CodingKey {
@@ -58,21 +59,21 @@ package struct WorkerReadiness: Sendable, Encodable {
         }
     }
 
-    /// What keeps a worker or a route from its work.
+    /// The kind of trouble that keeps a worker or a route from its work.
     enum Hindrance {
         /// The worker is not ready.
         case unready
         /// The route takes no jobs.
         case parked
-        /// The broker takes nothing that the route publishes, or not all of it.
+        /// The broker takes none of the route's publications, or not all of them.
         case refused
     }
 
-    /// How a worker sees its fleet, where it finds its share of the routes by itself.
+    /// How a worker sees its fleet, if it finds its share of the routes by itself.
     package struct Fleet: Sendable, Encodable {
         /// How many workers there are, this one included.
         package var workers: Int
-        /// Why it serves every route, or none yet; nil where it serves its share.
+        /// Why the worker serves every route, or none yet; nil if it serves its share.
         package var detail: String?
 
         /// Makes a fleet's state from its parts.
@@ -101,20 +102,20 @@ package struct WorkerReadiness: Sendable, Encodable {
         }
     }
 
-    /// The reason of a worker that finishes what it has and takes no more.
+    /// The reason of a worker that finishes its jobs and takes no more.
     static let draining = "draining"
 
     /// The worker's name.
     package var instance: String
-    /// Why the worker is not ready, such as `draining`, `blocked`, `results_full`; empty when it is.
+    /// Why the worker is not ready, such as `draining`, `blocked` or `results_full`; empty if it is ready.
     package var reasons: [String]
     /// The lanes.
     package var lanes: [Lane]
     /// The routes.
     package var routes: [Route]
-    /// The fleet; nil for a worker whose share of the routes is written.
+    /// The fleet; nil for a worker whose share of the routes is configured.
     package var fleet: Fleet?
-    /// What operators ask for; nil where that is not known from a worker.
+    /// How the worker knows what operators ask for; nil where that is not known.
     package var control: Control?
 
     /// Whether the worker does its work.
@@ -151,7 +152,8 @@ package struct WorkerReadiness: Sendable, Encodable {
 }
 
 extension WorkerReadiness.Route {
-    /// What keeps the route from its work, and why; nil for one that works, waits for a connection, or is served by others.
+    /// The trouble that the log tells of the route, and its reason: of a parked route, and of a ready route whose
+    /// publications the broker does not take. Nil for every other route.
     var hindrance: (kind: WorkerReadiness.Hindrance, reason: String)? {
         switch RouteState(rawValue: state) {
         case .parked: (.parked, reason ?? state)

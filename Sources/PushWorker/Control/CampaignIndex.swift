@@ -1,24 +1,24 @@
-/// The campaigns about which operators have said something, as lanes look them up. Pure: time comes in.
+/// The campaigns that operators have paused or cancelled, in the form in which lanes look them up. Pure: time comes in.
 ///
 /// A job belongs to a campaign if its `reference` begins with the campaign's prefix. Of several prefixes in force, the
 /// longest one decides. A look allocates nothing.
 package struct CampaignIndex: Sendable, Equatable {
     private struct Entry: Equatable {
         let prefix: [UInt8]
-        /// When it ends, in milliseconds since 1970; the largest number for never.
+        /// When the command ends, in milliseconds since 1970; the largest number for never.
         let end: Int64
         let fate: CampaignFate
-        /// The position of the longest other prefix that this one begins with; negative without one.
+        /// The position of the longest other prefix with which this one begins; negative without one.
         var parent = -1
     }
 
-    /// In the order of their bytes.
+    /// The campaigns, in the order of the bytes of their prefixes.
     private var entries: [Entry] = []
 
     /// Knows of no campaign.
     package init() {}
 
-    /// Takes commands that pause or cancel campaigns; others are left out.
+    /// Takes commands that pause or cancel campaigns. Other commands are left out.
     ///
     /// - Parameter commands: At most one about each campaign.
     init(_ commands: some Sequence<ControlCommand>) {
@@ -50,13 +50,14 @@ package struct CampaignIndex: Sendable, Equatable {
     /// Whether no campaign is paused or cancelled, so that no job needs to be looked up.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// What becomes of a job.
+    /// The fate of a job's notifications.
     ///
     /// - Parameters:
     ///   - reference: The job's reference.
     ///   - now: The time in milliseconds since 1970.
     package func fate(of reference: Span<UInt8>, at now: Int64) -> CampaignFate {
-        // All prefixes of the reference are prefixes of the last entry that is not behind it.
+        // Every entry that is a prefix of the reference is also a prefix of the last entry that is not behind the
+        // reference.
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2

@@ -1,26 +1,26 @@
 import FoundationEssentials
 
-/// What an operator asks of all workers: to hold, pace, trust or cancel something, until that is taken back or its time
-/// is over.
+/// A request of an operator to all workers: to hold, pace, trust or cancel something. It lasts until it is taken back,
+/// or its time is over.
 ///
-/// A command is JSON, one message of the stream `apns.q.control`. The order of the stream decides: the later command about
-/// a target stands, whatever the clocks of the operators say. Unknown members are ignored, so that later versions can say
-/// more.
+/// A command is JSON, one message of the stream `apns.q.control`. The order of the stream decides: the later command
+/// about a target counts, even if the clocks of the operators differ. Unknown members are ignored, so that later
+/// versions can say more.
 package struct ControlCommand: Sendable, Equatable {
-    /// What is asked for.
+    /// The kind of a request.
     package enum Action: String, Sendable, CaseIterable, Codable {
         /// Jobs of the target wait.
         case pause
         /// A pause or a cancellation of the target ends.
         case resume
-        /// All workers together send at most so many notifications of a route a second.
+        /// All workers together send at most this many notifications of a route per second.
         case rate
         /// Results of a route say `drop_token` again, although many of its tokens are dead.
         case trust
         /// Jobs of a campaign that are still to be pushed are not pushed any more.
         case cancel
 
-        /// Whether it can be asked for a target.
+        /// Whether the action is possible for a target.
         package func applies(to target: Target) -> Bool {
             switch (self, target) {
             case (.pause, _), (.resume, _), (.rate, .route), (.trust, .route), (.cancel, .campaign): true
@@ -29,17 +29,17 @@ package struct ControlCommand: Sendable, Equatable {
         }
     }
 
-    /// What a command is about.
+    /// The target of a command.
     package enum Target: Sendable, Hashable {
         /// A route, by its configured name.
         case route(String)
-        /// All jobs whose `reference` begins so.
+        /// All jobs whose `reference` begins with this text.
         case campaign(String)
     }
 
     /// The property `type` of a message with a command, and its member `type`.
     package static let messageType = "martlet.control"
-    /// The form of a command. Another version would have another meaning.
+    /// The version of the form of a command. A command of another version is not read.
     package static let formVersion = 1
     /// The longest command that is read, in bytes.
     package static let maximumLength = 4_096
@@ -47,14 +47,14 @@ package struct ControlCommand: Sendable, Equatable {
     package static let longestText = 512
     /// The highest rate, in notifications a second.
     package static let highestRate = 1_000_000.0
-    /// The lowest rate: one notification in a quarter of an hour.
+    /// The lowest rate, in notifications a second: one notification in 1,000 s.
     package static let leastRate = 0.001
 
-    /// Tells the command from others; a UUID where `martlet` made it.
+    /// Distinguishes the command from others; a UUID where `martlet` made it.
     package var id: String
-    /// What is asked for.
+    /// The kind of the request.
     package var action: Action
-    /// What it is about.
+    /// The target of the command.
     package var target: Target
     /// Who asks, such as `anna@ops1`.
     package var author: String
@@ -62,9 +62,9 @@ package struct ControlCommand: Sendable, Equatable {
     package var issuedAt: Int64
     /// When it ends by itself, in milliseconds since 1970; nil for never.
     package var until: Int64?
-    /// Why, in the operator's words.
+    /// Why, in the operator's words; nil without a reason.
     package var reason: String?
-    /// Notifications a second for `rate`; nil ends an earlier one.
+    /// Notifications a second, for `rate`; nil ends an earlier rate.
     package var perSecond: Double?
     /// Whether the jobs that `cancel` ends leave dead letters, from which they can be replayed.
     package var leavesDeadLetters: Bool
@@ -100,7 +100,7 @@ package struct ControlCommand: Sendable, Equatable {
         guard isPossible else { return nil }
     }
 
-    /// Whether its texts are there and no longer than they may be, and its numbers can be meant.
+    /// Whether its texts are neither missing nor too long, and its numbers are in their ranges.
     private var isPossible: Bool {
         let name =
             switch target {
@@ -154,7 +154,7 @@ package struct ControlCommand: Sendable, Equatable {
             }
         }
 
-        /// What it is about; nil for nothing, and for two things at once.
+        /// The target; nil if the object names none or two.
         var target: Target? {
             switch (route, campaign) {
             case (let name?, nil): .route(name)

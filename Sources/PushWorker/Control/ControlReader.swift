@@ -8,27 +8,30 @@ import Text
 import Topology
 import WorkerSettings
 
-/// Reads what operators ask of all workers, from the beginning of the stream `apns.q.control` on, and tells the lanes.
+/// Reads what operators ask of all workers, and tells the lanes. It reads the stream `apns.q.control` from its
+/// beginning on.
 ///
 /// - Before the lanes take jobs, it reads once what the fleet's workers report of dead tokens.
-/// - It has a thread and a connection of its own, so it never delays a job.
-/// - Each connection reads the whole stream anew. What the stream says then replaces what was known.
+/// - It has a thread and a connection of its own. Lanes wait for it only at their start, and then not for long
+///   (`LaneControl.patience`).
+/// - Each connection reads the whole stream anew. Its commands then replace those that were known.
 /// - While the stream cannot be read, the worker keeps what it knows.
 final class ControlReader: Sendable {
-    /// The longest wait before it looks at the time again, and at whether it is to stop.
+    /// The longest wait before the reader looks at the time again, and at whether it is to stop.
     private static let step = Duration.milliseconds(250)
-    /// The same once the stream was read: a machine may have hundreds of workers without work.
+    /// The same after the stream was read. A machine may have hundreds of workers without work, so the wait is longer.
     private static let calmStep = Duration.seconds(1)
     /// How long the broker may take to answer.
     private static let patience = Duration.seconds(5)
     /// The most messages that are worked on at a time.
     private static let batch = 100
-    /// The pause after a full batch, once the stream was read: a flood of messages does not cost more than a small part
-    /// of a processor.
+    /// The pause after a full batch, once the stream was read. A flood of messages then costs only a small part of a
+    /// processor.
     private static let breath = Duration.milliseconds(50)
-    /// How soon it tries again while the lanes take no jobs because nothing is known yet.
+    /// The longest wait for the next try while the lanes take no jobs because nothing is known yet, if the broker is
+    /// there.
     private static let firstWait = Duration.seconds(1)
-    /// The most commands that the log tells of those that stood in the stream.
+    /// The most commands of which the log tells once the stream has been read. Commands that come later are all told.
     private static let mostTold = 20
 
     /// What a reader needs from its worker.
@@ -103,7 +106,7 @@ final class ControlReader: Sendable {
             unreachable.ended(after: .now() - start)
             refused.ended(after: .now() - start)
             pause(isRefused ? refused.next(using: &random) : unreachable.next(using: &random), &teller)
-            // Where hundreds of workers come back at once, their lanes need the broker more.
+            // If hundreds of workers come back at once, their lanes need the broker more than their readers do.
             while teller.state != nil, !surroundings.isConnected(), !isStopping { pause(Self.step, &teller) }
         }
     }
@@ -120,7 +123,7 @@ final class ControlReader: Sendable {
         }
     }
 
-    /// Connects, and reads until the worker stops.
+    /// Connects, and reads until the worker stops or the connection fails.
     private func follow(_ teller: inout Teller) throws(AMQPError) {
         let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) { !isStopping }
         let client = try AMQPBlockingClient.connect(
@@ -132,7 +135,7 @@ final class ControlReader: Sendable {
         try client.startConsuming(
             queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
             arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
-        // Without a count the stream is waited for a little longer.
+        // Without a count, the reading waits a little longer for the first message.
         let isEmpty = (try? client.depth(of: TopologyNames.controlQueue))?.messages == 0
         let isKnown = teller.state.map { $0 != ControlState() } ?? false
         var reading = ControlReading(
@@ -146,7 +149,7 @@ final class ControlReader: Sendable {
                 tellEnds(&teller)
                 continue
             }
-            // Before the lanes begin, so that they do not begin with more than their part.
+            // This comes before the lanes begin, so that they do not begin with more than their part.
             if teller.state != reading.state || MonotonicTime.now() >= nextDeal {
                 try deal(client, reading.state, &teller)
                 nextDeal = .now() + FleetRates.interval
@@ -156,7 +159,7 @@ final class ControlReader: Sendable {
         }
     }
 
-    /// Takes the messages that have arrived, and waits for the first of them.
+    /// Waits for the first message, and takes it with the others that have arrived: a batch at most.
     ///
     /// - Returns: How many there were.
     private func listen(
@@ -180,7 +183,8 @@ final class ControlReader: Sendable {
 
     // MARK: Rates for all workers
 
-    /// Counts the consumers of the routes that have such a rate, and tells the lanes where this worker's parts are others.
+    /// Counts the consumers of the routes that have a rate for all workers. If this worker's parts change, the lanes
+    /// are told.
     private func deal(
         _ client: AMQPBlockingClient, _ state: ControlState, _ teller: inout Teller
     ) throws(AMQPError) {
@@ -189,7 +193,8 @@ final class ControlReader: Sendable {
         // A route that could not begin has no lanes, and sends nothing.
         for (route, lanes) in surroundings.lanes() where lanes.all > 0 {
             guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
-            // Of a paused route the consumers go one after the other, and come back together.
+            // The consumers of a paused route end one after the other, and come back together. A count between would be
+            // too small.
             if state.pause(ofRoute: route, at: wall) == nil { try count(route, lanes, client, &teller) }
             parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes.all)
         }
@@ -204,7 +209,7 @@ final class ControlReader: Sendable {
             let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
             teller.rates.counted(consumers, of: route, lanes: lanes)
         } catch {
-            // Without its queue the route gets no jobs.
+            // Without its queue the route gets no jobs, so no count is needed.
             guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
         }
     }
@@ -223,32 +228,32 @@ final class ControlReader: Sendable {
 
     // MARK: What others are told
 
-    /// What was told to the lanes and to the log.
+    /// The state of what the lanes and the log were told.
     private struct Teller {
-        /// What the lanes know; nil before they know anything.
+        /// The state that the lanes know; nil before they know any.
         var state: ControlState?
         /// Knows what the fleet's workers report of dead tokens.
         var learner: DeadTokenLearner
-        /// What was in force when the log told of it last.
+        /// The commands that were in force when the log told of them last.
         var inForce: [ControlCommand] = []
-        /// When the next command in force ends, in milliseconds since 1970.
+        /// When the next command in force ends, in milliseconds since 1970; nil for never.
         var nextEnd: Int64?
         /// When ends were last checked, in milliseconds since 1970.
         var lookedAt = Int64.min
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?
         var isTroubleTold = false
-        /// Who else serves the routes with a rate for all workers.
+        /// The counts of all consumers of the routes with a rate for all workers.
         var rates = FleetRates()
         /// This worker's parts of these rates.
         var parts: [String: FleetRates.Part] = [:]
-        /// The same as the lanes know them.
+        /// The same parts, as the rates that the lanes have.
         var dealt: [String: SharedRate] = [:]
         /// How many messages were not commands.
         var ignored = 0
     }
 
-    /// Tells the lanes what operators want. They take jobs from the first time on.
+    /// Tells the lanes what operators want. The first time, the lanes begin to take jobs.
     private func announce(_ state: ControlState, _ teller: inout Teller) {
         if teller.state == nil { teller.learner.begin(state, logger: logger) }
         teller.state = state
@@ -283,7 +288,8 @@ final class ControlReader: Sendable {
         leaveStatus(teller)
     }
 
-    /// Logs what is over by itself, and what stands again because the clock was set back.
+    /// Logs commands that are over by themselves, and those that are in force again because the clock was set back.
+    /// Takes back the parts of rates that are over.
     private func tellEnds(_ teller: inout Teller) {
         let wall = WallClock.milliseconds()
         let wasSetBack = wall < teller.lookedAt
@@ -307,14 +313,14 @@ final class ControlReader: Sendable {
         logger.debug("what operators ask for is not read", metadata: .with([.error: "\(reason)"]))
         teller.trouble = (reason, isRefused)
         if isRefused, teller.state == nil {
-            // Waiting will hardly help, so the lanes begin.
+            // Waiting would hardly help, so the lanes begin.
             announce(ControlState(), &teller)
         }
         tellTrouble(&teller)
         leaveStatus(teller)
     }
 
-    /// Logs once that the stream cannot be read. While the broker is away, the lanes say enough.
+    /// Logs once that the stream cannot be read. While the broker is away, the log of the lanes says enough.
     private func tellTrouble(_ teller: inout Teller) {
         guard let trouble = teller.trouble, !teller.isTroubleTold, !isStopping,
             trouble.isRefused || surroundings.isWorking()

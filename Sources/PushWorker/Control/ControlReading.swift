@@ -1,23 +1,23 @@
 import EventLoop
 
-/// What was read of the stream `apns.q.control` on one connection, and whether that is all of it. Pure: time comes in.
+/// The commands read of the stream `apns.q.control` on one connection, and whether these are all. Pure: time comes in.
 struct ControlReading {
-    /// A broker with much to do begins late. Its count of messages is some seconds old, so a command may come where it
-    /// counts none.
+    /// How long a worker that knows no commands waits for messages. A broker with much to do begins late. Its count of
+    /// messages is some seconds old, so a command may come although it counts no messages.
     static let patience = StreamReplay.Patience(
         first: .seconds(2), ifEmpty: .milliseconds(200), quiet: .seconds(1), longest: .seconds(5))
-    /// The same for a worker that knows commands already: what it reads will replace them. A broker that has just started
-    /// delivers late, and counts no messages for some seconds. A pause must not end because of that.
+    /// The same for a worker that knows commands already: those that it reads will replace them. A broker that has just
+    /// started delivers late, and counts no messages for some seconds. A pause must not end because of that.
     static let laterPatience = StreamReplay.Patience(
         first: .seconds(10), ifEmpty: .seconds(10), quiet: .seconds(3), longest: .seconds(60))
 
-    /// What the commands that were read amount to.
+    /// The state to which the commands that were read add up.
     private(set) var state = ControlState()
     /// Whether everything has been read that stood in the stream.
     var isComplete: Bool { replay.isComplete }
     /// How many messages were not commands.
     private(set) var ignored = 0
-    /// Commands that came since the stream was read, and that nobody took out yet.
+    /// Commands that came after the stream was read, and that were not taken out yet.
     private var fresh: [ControlCommand] = []
     private var replay: StreamReplay
 
@@ -26,7 +26,7 @@ struct ControlReading {
     /// - Parameters:
     ///   - now: The time at which the first message was asked for.
     ///   - isCountedEmpty: Whether the broker counts no messages in the stream.
-    ///   - patience: How long is waited for messages.
+    ///   - patience: How long to wait for messages.
     init(
         now: MonotonicTime, isCountedEmpty: Bool = false,
         patience: StreamReplay.Patience = ControlReading.patience
@@ -53,7 +53,7 @@ struct ControlReading {
     /// Time passed.
     mutating func tick(now: MonotonicTime) { replay.tick(now: now) }
 
-    /// Takes out the commands that came since the stream was read.
+    /// Takes out the commands that came after the stream was read.
     mutating func takeFresh() -> [ControlCommand] {
         defer { fresh = [] }
         return fresh

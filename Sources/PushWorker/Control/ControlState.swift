@@ -1,18 +1,20 @@
-/// What operators want now: the commands of the stream `apns.q.control`, folded in the stream's order. Pure: time comes in.
+/// The present wishes of operators: the commands of the stream `apns.q.control`, folded in the stream's order. Pure:
+/// time comes in.
 ///
-/// - The later command about a target stands, also where two operators contradict each other. An earlier one does not
+/// - The later command about a target counts, also where two operators contradict each other. An earlier one does not
 ///   come back when the later one ends.
-/// - `resume` ends the pause or the cancellation of just its target: of a route, or of the campaign with just that prefix.
+/// - `resume` ends the pause or the cancellation of its own target only: a route, or the campaign with exactly that
+///   prefix.
 /// - A command whose `until` is over is not in force.
 package struct ControlState: Sendable, Equatable {
-    /// About how many routes commands are kept. More than a fleet has routes would only be wrong names.
+    /// For how many routes commands are kept at most. A fleet has fewer routes, so more names would only be wrong ones.
     package static let mostRoutes = 1_000
-    /// About how many campaigns commands are kept. Each look at a job's campaign searches all of them.
+    /// For how many campaigns commands are kept at most. Each look at a job's campaign is a search among them.
     package static let mostCampaigns = 1_000
 
     private struct Standing: Equatable {
         let command: ControlCommand
-        /// Its place in the stream, counted from 1.
+        /// The command's place in the stream, counted from 1.
         let place: Int
 
         func isInForce(at now: Int64) -> Bool { command.until.map { $0 > now } ?? true }
@@ -28,7 +30,7 @@ package struct ControlState: Sendable, Equatable {
         var isEmpty: Bool { pause == nil && rate == nil && trust == nil }
         /// The place of the last of them.
         var place: Int { max(pause?.place ?? 0, rate?.place ?? 0, trust?.place ?? 0) }
-        /// Whether one of them still changes something. A `trust` has done its work.
+        /// Whether one of these commands still changes something. A `trust` has done its work.
         func isInForce(at now: Int64) -> Bool {
             pause?.isInForce(at: now) == true || rate?.isInForce(at: now) == true
         }
@@ -48,8 +50,8 @@ package struct ControlState: Sendable, Equatable {
 
     /// Takes the next command of the stream.
     ///
-    /// Where there are too many routes or campaigns, one is forgotten for each new one: first what is not in force any
-    /// more, then what was said first.
+    /// If there are too many routes or campaigns, one is forgotten for each new one: first one whose commands are not
+    /// in force any more, then the one whose last command is the oldest.
     ///
     /// - Parameters:
     ///   - command: The command.
@@ -125,7 +127,8 @@ package struct ControlState: Sendable, Equatable {
         CampaignIndex(campaigns.values.lazy.filter { $0.isInForce(at: now) }.map(\.command))
     }
 
-    /// All commands in force, in the order of the stream, for people. A `trust` is not among them: it is over at once.
+    /// All commands in force, in the order of the stream, for people. A `trust` is not among them, because it is over
+    /// at once.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func inForce(at now: Int64) -> [ControlCommand] {
@@ -133,7 +136,7 @@ package struct ControlState: Sendable, Equatable {
         return all.filter { $0.isInForce(at: now) }.sorted { $0.place < $1.place }.map(\.command)
     }
 
-    /// When the next command in force ends by itself, in milliseconds since 1970; nil where none does.
+    /// When the next command in force ends by itself, in milliseconds since 1970; nil if none does.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func nextEnd(after now: Int64) -> Int64? {

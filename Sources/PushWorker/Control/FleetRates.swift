@@ -1,17 +1,17 @@
 import EventLoop
 
-/// Deals out the rates that operators set for all workers together: this worker's part of each. Pure: counts come in.
+/// Decides this worker's part of each rate that operators set for all workers together. Pure: counts come in.
 ///
-/// A worker takes the part of a route's rate that its lanes have among all consumers of the route's job queue.
-/// RabbitMQ counts these, so the workers need not hear of each other.
+/// A worker's part of a route's rate is the part that its lanes are of all consumers of the route's job queue. RabbitMQ
+/// counts the consumers, so the workers need not hear of each other.
 struct FleetRates {
-    /// How often the consumers are counted. A worker that ends is noticed with the second count.
+    /// How often the consumers are counted. The end of another worker shows in the parts after two counts.
     static let interval = Duration.seconds(2)
-    /// For how long a worker that begins sends nothing of a route while its consumers were not counted with the others.
-    /// Many workers may begin at once, and each would take all of the rate.
+    /// For how long a worker that starts sends nothing of a route, while its own consumers are not in the count yet.
+    /// Many workers may start at once, and each would take the whole rate.
     static let hold = Duration.seconds(3)
-    /// The same for a route that is added while its rate is in force: its lanes wait for the next count, which takes as
-    /// long as the stream is read again at most.
+    /// The same for a route that is added while its rate is in force. Its lanes wait for the next count, and that may
+    /// have to wait until the stream is read again.
     static let longestHold = ControlReading.laterPatience.longest
 
     /// The lanes of this worker that have a route.
@@ -22,7 +22,7 @@ struct FleetRates {
         var consuming: Int
     }
 
-    /// What a worker may send of a route.
+    /// The part of a route's rate that a worker may send.
     struct Part: Equatable, Sendable {
         /// Requests per second on all its lanes.
         let perSecond: Double
@@ -31,19 +31,19 @@ struct FleetRates {
         /// Whether this worker's consumers were not counted yet.
         var isHeld = false
 
-        /// The part for the worker's lanes. Its bucket holds what the earlier one held: each worker makes a new one
-        /// whenever a worker begins or ends.
+        /// The part as a rate for the worker's lanes. Its bucket begins with the contents of the earlier one, because
+        /// each worker makes a new rate whenever a worker starts or ends.
         ///
         /// - Parameters:
         ///   - now: The time.
-        ///   - earlier: The part before; nil for none.
+        ///   - earlier: The rate that the new one replaces; nil for none.
         func rate(now: MonotonicTime, after earlier: SharedRate? = nil) -> SharedRate {
             SharedRate(
                 perSecond: perSecond, lanes: lanes, fillingFrom: isHeld ? now + FleetRates.hold : now, after: earlier)
         }
     }
 
-    /// The last two counts: a consumer that is started again with another prefetch may be missing in one of them.
+    /// The last two counts. A consumer that is started again with another prefetch may be missing in one of them.
     private struct Counts {
         var latest: Int
         var before: Int
@@ -58,8 +58,8 @@ struct FleetRates {
     /// The broker has counted the consumers of a route's job queue.
     ///
     /// - Lanes of this worker that do not consume are added, because they may begin at any time, or still send.
-    /// - While none of them consumes, a smaller count is not believed: the route may be paused or without APNs in all
-    ///   workers. They go on together.
+    /// - While no lane of this worker consumes, a smaller count is not believed: in all workers, the route may be
+    ///   paused, or APNs out of reach. Then they all begin again together.
     ///
     /// - Parameters:
     ///   - consumers: How many there are in all workers.
@@ -77,7 +77,7 @@ struct FleetRates {
             isHeld: known.isHeld && lanes.consuming == 0)
     }
 
-    /// This worker's part of a rate; all of it where nothing could be counted.
+    /// This worker's part of a rate; the whole rate if nothing was counted.
     ///
     /// - Parameters:
     ///   - perSecond: What all workers together may send, in requests per second.

@@ -1,24 +1,26 @@
 import EventLoop
 
-/// What a lane knows of what operators want, and when its routes are to be told of it. Pure: time comes in.
+/// A lane's knowledge of what operators want, and when its routes are to be told. Pure: time comes in.
 struct LaneControl {
-    /// How long a lane that reaches the broker waits for what operators want before its routes take jobs: longer than the
-    /// control reader takes for both streams, so that a pause holds for a worker that starts.
+    /// The longest time for which the routes of a lane that reaches the broker take no jobs because it is not known
+    /// what operators want. The control reader reads both streams in less time, so a pause also holds for a worker that
+    /// starts.
     static let patience = Duration.seconds(10)
 
     /// What operators want, as far as is known.
     private(set) var state = ControlState()
     /// This worker's parts of the rates that operators set for all workers, by the routes' names.
     var rates: [String: SharedRate] = [:]
-    /// The same for routes whose part is not known yet.
+    /// Rates that allow nothing yet, for routes whose part is not known.
     private var awaitedRates: [String: SharedRate] = [:]
     /// Whether routes are to take no jobs yet, because it is not known what operators want.
     private(set) var isAwaited: Bool
     private var awaitedUntil = MonotonicTime.distantFuture
     private var hasNews: Bool
-    /// When something ends by itself, in milliseconds since 1970; the largest number for never.
+    /// When the next command in force ends by itself, in milliseconds since 1970; the largest number for never.
     private var nextEnd = Int64.max
-    /// When it was last asked, in milliseconds since 1970: a clock that was set back brings back what had ended.
+    /// The time of the last `isDue(isConnected:at:)`, in milliseconds since 1970. After a clock was set back, commands
+    /// that had ended are in force again.
     private var askedAt = Int64.min
 
     /// Starts with nothing known.
@@ -29,8 +31,9 @@ struct LaneControl {
         hasNews = isAwaited
     }
 
-    /// This worker's part of the rate that operators set for all workers; nil without such a rate. Until the part of a
-    /// route that was added is known, it allows nothing, for `FleetRates.longestHold` at most.
+    /// This worker's part of the rate that operators set for all workers; nil without such a rate. The part of a route
+    /// that was added is not known at first. Until it is known, the rate allows nothing, for `FleetRates.longestHold`
+    /// at most.
     ///
     /// - Parameters:
     ///   - route: The route's name.
@@ -69,7 +72,7 @@ struct LaneControl {
     /// Whether the routes are to be told what they are to do.
     ///
     /// - Parameters:
-    ///   - isConnected: Whether the lane reaches the broker; the wait counts from then.
+    ///   - isConnected: Whether the lane reaches the broker. `patience` counts from then.
     ///   - moment: The time.
     mutating func isDue(isConnected: Bool, at moment: Moment) -> Bool {
         if isAwaited, isConnected {

@@ -2,17 +2,18 @@ import EventLoop
 
 /// Whether everything has been read that stood in a stream when its reading began. Pure: time comes in.
 ///
-/// A stream does not say where it ends. What stands in it comes at once, so a stream that is quiet has been read.
+/// A stream does not say where it ends. Its stored messages come without a pause, so a stream that is quiet has been
+/// read.
 struct StreamReplay {
-    /// How long is waited for what.
+    /// How long to wait, in several cases.
     struct Patience {
         /// How long the first message may take.
         var first: Duration
-        /// How long it may take where the broker counts no messages.
+        /// How long the first message may take if the broker counts no messages.
         var ifEmpty: Duration
         /// For how long nothing may arrive before the stream counts as read.
         var quiet: Duration
-        /// After how long the stream counts as read although it is not quiet: somebody floods it.
+        /// The time after which the stream counts as read although it is not quiet, because somebody floods it.
         var longest: Duration
     }
 
@@ -25,7 +26,7 @@ struct StreamReplay {
     /// Nothing has been read.
     ///
     /// - Parameters:
-    ///   - patience: How long is waited.
+    ///   - patience: How long to wait.
     ///   - now: The time at which the first message was asked for.
     ///   - isCountedEmpty: Whether the broker counts no messages in the stream.
     init(_ patience: Patience, now: MonotonicTime, isCountedEmpty: Bool) {

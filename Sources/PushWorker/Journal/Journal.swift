@@ -2,13 +2,13 @@ import Glibc
 import PushModel
 import Synchronization
 
-/// A directory in which the lanes of one worker note what APNs accepted, so that after a crash the next worker does not
-/// push it again.
+/// A directory in which the lanes of one worker note what APNs accepted. After a crash the next worker does not push a
+/// noted notification again.
 ///
-/// The journal saves duplicates, and nothing else depends on it. It may be deleted at any time, and a worker whose
-/// journal does not work goes on without. The directory belongs to one process at a time.
+/// The journal only avoids duplicates. Nothing else depends on it: it may be deleted at any time, and a worker whose
+/// journal does not work goes on without it. The directory belongs to one process at a time.
 final class Journal: Sendable {
-    /// Why there is no journal, in words for a person.
+    /// Why the journal cannot be used, in words for a person.
     struct Failure: Error {
         /// What is wrong, where, and what to do.
         let message: String
@@ -22,9 +22,9 @@ final class Journal: Sendable {
     /// Opens a journal and reads what an earlier process left there.
     ///
     /// - Parameters:
-    ///   - directory: Where. It is made if it is missing, but its parents are not.
+    ///   - directory: The path of the directory. The directory is made if it is missing, but its parents are not.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `Failure` if it cannot be used, or another process uses it.
+    /// - Throws: `Failure` if the directory cannot be used, or another process uses it.
     init(_ directory: String, now: Int64) throws(Failure) {
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .system("cannot make", directory, errno) }
         let lock = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -42,13 +42,14 @@ final class Journal: Sendable {
 
     deinit { close(lock) }
 
-    /// How many notifications of an earlier process are remembered.
+    /// How many records of earlier processes are remembered, with those that were given out.
     var count: Int { memory.withLock { $0.count } }
 
-    /// What an earlier process noted about a notification; each record is given out once.
+    /// The record of a notification that an earlier process noted; nil without one. Each record is given out once.
     func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? { memory.withLock { $0.take(key, now: now) } }
 
-    /// Whether an earlier process noted a notification of the message with this mark, see `JournalMark`.
+    /// Whether an earlier process noted a notification of the message with this mark (`JournalMark`), and its record
+    /// was not given out.
     func knows(_ mark: UInt64, now: Int64) -> Bool { memory.withLock { $0.knows(mark, now: now) } }
 
     /// The records of all lanes of earlier processes. Files without useful records are removed.
@@ -59,7 +60,7 @@ final class Journal: Sendable {
             let fresh = read(path).filter { JournalMemory.isFresh($0, now: now) }
             if fresh.isEmpty { unlink(path) }
             records += fresh
-            // Bounds the memory, however many lanes there were.
+            // Bounds the memory for any number of lanes.
             if records.count > 2 * JournalMemory.capacity {
                 records.sort { $0.finishedAt > $1.finishedAt }
                 records.removeLast(records.count - JournalMemory.capacity)
@@ -81,7 +82,8 @@ final class Journal: Sendable {
         return names
     }
 
-    /// Reads the records of a file. Damaged records are skipped, and so is everything beyond the largest file we write.
+    /// Reads the records of a file. Damaged records are skipped. Bytes beyond the largest file that is ever written are
+    /// not read.
     private static func read(_ path: String) -> [JournalRecord] {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

@@ -3,8 +3,8 @@ import Glibc
 
 /// Appends notes to the file of one lane. Confined to the thread that writes, because each call may wait for the disk.
 ///
-/// Nothing is synchronised to the disk: what was written survives the end of the process, not that of the machine. A
-/// file that cannot be written is left alone for a while.
+/// Nothing is synchronised to the disk: written notes survive the end of the process, not that of the machine. A file
+/// that cannot be written is left alone for `retryInterval`.
 struct JournalFile: ~Copyable {
     /// Most bytes of a file. A full file replaces the `.old` one.
     static let segmentLimit = JournalMemory.capacity * JournalRecord.length
@@ -17,7 +17,8 @@ struct JournalFile: ~Copyable {
     private var descriptor: Int32 = -1
     private var size = 0
     private var retryAt = MonotonicTime(nanoseconds: 0)
-    /// Why the last notes were lost, in words for a person; nil after notes were written.
+    /// Why the file cannot be written, in words for a person; nil before the first failure, and after notes were
+    /// written.
     private(set) var trouble: String?
 
     /// Opens the file of a lane.
@@ -56,8 +57,8 @@ struct JournalFile: ~Copyable {
         var count = write(descriptor, bytes, bytes.count)
         while count < 0, errno == EINTR { count = write(descriptor, bytes, bytes.count) }
         guard count == bytes.count else {
-            // A short write means a full disk as well. Half a record is cut off, because it must not stand before later
-            // ones.
+            // A short write means that the disk is full. Everything that was written of these notes is cut off, because
+            // half a record must not stand before later records.
             let reason = count < 0 ? errno : ENOSPC
             _ = ftruncate(descriptor, size)
             leave(reason, now: now)
@@ -73,7 +74,8 @@ struct JournalFile: ~Copyable {
         guard descriptor >= 0 else { return leave(errno, now: now) }
         let end = Int(lseek(descriptor, 0, SEEK_END))
         guard end >= 0 else { return leave(errno, now: now) }
-        // Cuts off what a dying machine left of a record, so that the next one stands where it belongs.
+        // Cuts off the part of a record that a dying machine left, so that the next record begins at a multiple of the
+        // length.
         size = end / JournalRecord.length * JournalRecord.length
         guard size == end || ftruncate(descriptor, size) == 0 else { return leave(errno, now: now) }
     }

@@ -1,10 +1,10 @@
 import PushModel
 import RabbitMQ
 
-/// The part of the journal's key that all notifications of a message share: a hash of body and id. It needs no reading
-/// of the body's JSON.
+/// The part of the journal's key that all notifications of a message share: a hash of body and id. The JSON of the body
+/// is not read for it.
 enum JournalMark {
-    /// The mark of a message that stands in a buffer.
+    /// The mark of a message whose body and id stand in a buffer.
     static func make(_ bytes: borrowing [UInt8], body: Range<Int>, id: Range<Int>) -> UInt64 {
         var hash = SHA1()
         hash.update(.contractNamespace)
@@ -15,7 +15,8 @@ enum JournalMark {
         return UUIDBytes(v5: hash).high
     }
 
-    /// The mark of a delivery that was not read; nil if its id is not among its properties.
+    /// The mark of a delivery that was not read; nil if its body was too large to be kept, or if no id can be read from
+    /// its properties.
     static func make(unread delivery: borrowing Delivery) -> UInt64? {
         guard !delivery.isTruncated,
             let id = try? MessagePropertyReader(delivery.bytes, delivery.properties).messageID, !id.isEmpty

@@ -1,10 +1,11 @@
 import PushModel
 
-/// What the journal of an earlier process tells about notifications that the broker may deliver again. Pure.
+/// The records of earlier processes about notifications that the broker may deliver again. Pure.
 struct JournalMemory {
-    /// How many notifications are remembered: those accepted last, in less than three mebibytes.
+    /// How many records are remembered: the latest ones, in less than three mebibytes.
     static var capacity: Int { 65_536 }
-    /// For how many milliseconds each is remembered: twice as long as a broker waits for an acknowledgement by default.
+    /// For how many milliseconds a record is remembered: twice as long as a broker waits for an acknowledgement by
+    /// default.
     static var lifetime: Int64 { 3_600_000 }
 
     /// Sorted by key. A used record gets the earliest time there is, which is never fresh.
@@ -19,7 +20,8 @@ struct JournalMemory {
     /// How many records are remembered, with the used ones.
     var count: Int { records.count }
 
-    /// The record of a notification. It is used up, because each delivery is one notification.
+    /// The record of a notification; nil without a fresh one. The record is used up, because it stands for one
+    /// notification.
     mutating func take(_ key: UUIDBytes, now: Int64) -> JournalRecord? {
         var position = position(of: key)
         while position < records.count, records[position].key == key {
@@ -31,7 +33,7 @@ struct JournalMemory {
         return nil
     }
 
-    /// Whether a notification of the message with this mark is remembered, and was not used up.
+    /// Whether a fresh record of the message with this mark is remembered, and is not used up.
     func knows(_ mark: UInt64, now: Int64) -> Bool {
         records[position(of: UUIDBytes(high: mark, low: 0))...].prefix { $0.key.high == mark }
             .contains { Self.isFresh($0, now: now) }
@@ -48,8 +50,8 @@ struct JournalMemory {
         return low
     }
 
-    /// Whether a record is young enough to be believed. A time in the future was read from another clock and gets the
-    /// same tolerance.
+    /// Whether a record is young enough to be believed. Its time may be in the future, because the clock was set since.
+    /// It may then be as far ahead as an old record may be behind.
     static func isFresh(_ record: JournalRecord, now: Int64) -> Bool {
         let (age, overflows) = now.subtractingReportingOverflow(record.finishedAt)
         return !overflows && (-lifetime...lifetime).contains(age)

@@ -3,21 +3,21 @@ import EventLoop
 /// Decides how long the results of accepted notifications wait for their notes to be written. Pure: time comes in.
 ///
 /// Nothing but duplicates depends on the journal, so a disk that hangs must not hold results up. After `usual` without
-/// progress no result waits, until everything noted by then is written.
+/// progress, results stop waiting, until all notes taken by then are written or lost.
 struct JournalPatience {
-    /// How long there must be no progress before results stop waiting. That is a few times what a busy disk takes, and
-    /// little beside a slow confirm of a broker.
+    /// For how long there must be no progress before results stop waiting: a few times as long as a busy disk takes,
+    /// and short beside a slow confirm of a broker.
     static let usual = Duration.milliseconds(250)
 
-    /// How many notes were taken so far; the number of the last one.
+    /// How many notes were taken so far, which is the number of the last note.
     private(set) var noted: UInt64 = 0
     /// How many results did not wait for their notes.
     private(set) var late = 0
-    /// How many notes were written or lost: the number of the last one.
+    /// The number of the last note that was written or lost.
     private var handled: UInt64 = 0
     /// Since when notes wait without progress.
     private var since: MonotonicTime?
-    /// The note at which the disk has caught up; nil while results wait.
+    /// The number of the note with which the disk has caught up; nil while results wait.
     private var goal: UInt64?
 
     /// Numbers a note.

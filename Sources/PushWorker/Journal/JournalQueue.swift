@@ -3,13 +3,13 @@ import EventLoop
 import Synchronization
 import Text
 
-/// Notes on their way from a lane to the thread that writes them; the only thing that the two share.
+/// The notes on their way from a lane to the thread that writes them. The lane and the thread share nothing else.
 ///
-/// Handing notes over copies them and never waits, so a disk that hangs stalls only the thread.
+/// Handing over copies the notes and never waits for the disk, so a disk that hangs stalls only the thread.
 final class JournalQueue: Sendable {
     /// Most bytes that wait: 16,384 notes, half a mebibyte.
     ///
-    /// A note is of use only until its job is acknowledged. The limit exceeds what a lane has unacknowledged.
+    /// A note is of use only until its job is acknowledged. The limit is above what a lane usually has unacknowledged.
     static let defaultLimit = 16_384 * JournalRecord.length
 
     /// How far the writing of the notes has come.
@@ -51,12 +51,12 @@ final class JournalQueue: Sendable {
     /// How far the writing has come now.
     var progress: Progress { state.withLock(\.progress) }
 
-    /// Takes the notes of a turn. If they do not fit, the waiting ones are dropped, because the jobs of the oldest
-    /// notes are the likeliest to be acknowledged by now.
+    /// Takes the notes of a turn. If they do not fit, the waiting notes are dropped: they are older, so their jobs are
+    /// likelier to be acknowledged by now.
     ///
     /// - Parameters:
     ///   - bytes: Whole records.
-    ///   - last: The number of the last one.
+    ///   - last: The number of the last note.
     func put(_ bytes: [UInt8], last: UInt64) {
         let wasEmpty = state.withLock { state in
             let wasEmpty = state.bytes.isEmpty
@@ -80,8 +80,8 @@ final class JournalQueue: Sendable {
     ///
     /// - Parameters:
     ///   - count: How many.
-    ///   - last: The number of the last one.
-    ///   - trouble: Why, if that is news.
+    ///   - last: The number of the last note.
+    ///   - trouble: The reason; nil to leave the reason as it is.
     func lose(_ count: Int, last: UInt64, trouble: String? = nil) {
         state.withLock { state in
             state.progress.dropped += count
@@ -90,7 +90,7 @@ final class JournalQueue: Sendable {
         }
     }
 
-    /// Lets the thread end once it has written what it was given.
+    /// Lets the thread end after it has written everything that was handed over.
     func close() {
         state.withLock { $0.isClosed = true }
         work.signal()
@@ -104,18 +104,18 @@ final class JournalQueue: Sendable {
         ended.wait(timeout: .now() + .milliseconds(Int(patience.wholeMilliseconds))) == .success
     }
 
-    /// Writes what is handed over until the queue is closed; the body of the thread.
+    /// Writes the notes that are handed over, until the queue is closed. This is the body of the thread.
     ///
     /// - Parameters:
     ///   - file: The file to write to.
     ///   - pause: Called before each write; waits only in tests.
-    ///   - wake: Called whenever `progress` has changed.
+    ///   - wake: Called at the start, and after notes were written or lost here.
     func writeOut(to file: consuming JournalFile, pause: () -> Void, wake: () -> Void) {
         var batch: [UInt8] = []
         state.withLock { $0.progress.trouble = file.trouble }
         wake()
         while true {
-            // There is one signal each time notes enter an empty buffer, and one at the end.
+            // There is one signal for each time that notes enter an empty buffer, and one for the end.
             work.wait()
             batch.removeAll(keepingCapacity: true)
             // The two buffers change places, so that neither is allocated again.

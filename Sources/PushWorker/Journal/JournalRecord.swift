@@ -1,17 +1,18 @@
 import PushModel
 
-/// The journal's record of one notification that APNs accepted. It holds no device token and no payload, only hashes.
+/// The journal's record of one notification that APNs accepted. It holds a hash and times, but no device token and no
+/// payload.
 struct JournalRecord: Equatable {
     /// How many bytes a record has in a file.
     static var length: Int { 32 }
-    /// Stands for an answer time that is unknown.
+    /// Stands for an unknown time in `apnsMilliseconds`.
     private static var untimed: UInt32 { .max }
 
-    /// The hash by which its redelivery is recognised, see `Notification.journalKey`.
+    /// The hash by which a redelivery of the notification is recognised, see `Notification.journalKey`.
     var key: UUIDBytes
-    /// Milliseconds since 1970 when it was accepted.
+    /// When APNs accepted the notification, in milliseconds since 1970.
     var finishedAt: Int64
-    /// Milliseconds from the request to its answer.
+    /// The time from the request to its answer, in milliseconds; nil where it is unknown.
     var apnsMilliseconds: Int64?
 
     /// Appends the record to the bytes of a file.
@@ -45,8 +46,8 @@ struct JournalRecord: Equatable {
         self.apnsMilliseconds = apnsMilliseconds
     }
 
-    /// A checksum of 32 bits over the words. It begins with the number of this form of a record, so that records of
-    /// another form are not read.
+    /// A checksum of 32 bits over the words. The version of the record's form is part of it, so records of another form
+    /// are not read.
     private static func checksum(_ words: InlineArray<4, UInt64>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ 2
         for index in words.indices {

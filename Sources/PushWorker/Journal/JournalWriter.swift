@@ -1,11 +1,11 @@
 import EventLoop
 
 /// The journal of one lane: takes the notes of a turn, and has a thread of its own write them. Confined to the lane,
-/// which it never holds up.
+/// which waits for the disk in `close(atMost:)` only.
 ///
-/// A result is published once its note is written (`mayPublish(_:)`), so that a notification whose result is out is not
+/// A result is published once its note is written (`mayPublish(_:)`). So a notification whose result is out is not
 /// pushed again after a crash. If the disk fails, or hangs for longer than `JournalPatience` allows, results go out
-/// without notes, and a crash costs more duplicates.
+/// without notes. A crash then costs more duplicates.
 final class JournalWriter {
     /// What the lane is to log.
     enum Event: Equatable {
@@ -15,7 +15,7 @@ final class JournalWriter {
         case on
     }
 
-    /// How long the end of a lane waits for the disk: half of the second that a shutdown keeps for closing.
+    /// How long the end of a lane waits for the disk. A shutdown keeps one second for closing; this is half of it.
     static let closePatience = Duration.milliseconds(500)
     /// The stack of the thread, in bytes. The thread only writes.
     private static let stackSize = 256 << 10
@@ -41,7 +41,8 @@ final class JournalWriter {
     ///   - limit: Most bytes of a file, a multiple of a record's length.
     ///   - queueLimit: Most bytes that wait for the disk.
     ///   - pause: Called on the thread before each write; waits only in tests.
-    ///   - wake: Called on the thread when notes were written: `flush(now:)` should be called.
+    ///   - wake: Called on the thread at its start, and after notes were written or lost: `flush(now:)` should be
+    ///     called.
     init(
         directory: String, lane: Int, limit: Int = JournalFile.segmentLimit,
         queueLimit: Int = JournalQueue.defaultLimit, pause: @escaping @Sendable () -> Void = {},
@@ -58,7 +59,7 @@ final class JournalWriter {
     // Does not wait for the thread; `close(atMost:)` does.
     deinit { queue.close() }
 
-    /// Whether notes are kept, as far as is known.
+    /// Whether notes are kept, as known at the last `flush(now:)`.
     var isOn: Bool { progress.trouble == nil }
     /// How many notes were written.
     var written: Int { progress.written }
@@ -66,18 +67,18 @@ final class JournalWriter {
     var dropped: Int { progress.dropped }
     /// How many results did not wait for their notes.
     var late: Int { patience.late }
-    /// When `flush(now:)` has something to do only because time passed.
+    /// When `flush(now:)` has to be called although nothing happened; nil for never.
     var nextDue: MonotonicTime? { patience.due }
 
-    /// Takes a note. It is handed over with the others of this turn.
+    /// Takes a note. `flush(now:)` hands it over together with the others of this turn.
     ///
-    /// - Returns: Its number, for `mayPublish(_:)`.
+    /// - Returns: The number of the note, for `mayPublish(_:)`.
     func append(_ record: JournalRecord) -> UInt64 {
         record.append(to: &pending)
         return patience.note()
     }
 
-    /// Whether the result of a notification may be published: its note is written, or no longer waited for.
+    /// Whether the result of a notification may be published: its note is written or lost, or results do not wait now.
     ///
     /// - Parameter note: The number of its note.
     func mayPublish(_ note: UInt64) -> Bool { patience.mayPublish(note) }
@@ -103,10 +104,10 @@ final class JournalWriter {
         return progress.trouble.map { .off($0) } ?? .on
     }
 
-    /// Lets the thread write what it was given, and then end.
+    /// Lets the thread write everything that was handed over, and then end.
     ///
-    /// - Parameter patience: How long to wait for that at most.
-    /// - Returns: Whether the thread has ended. Otherwise it is left to the end of the process.
+    /// - Parameter patience: The longest wait for that.
+    /// - Returns: Whether the thread has ended. A thread that has not ended goes on until the process ends.
     @discardableResult
     func close(atMost patience: Duration = JournalWriter.closePatience) -> Bool {
         queue.close()

@@ -8,7 +8,7 @@ extension Lane {
         JournalWriter(directory: journal.directory, lane: settings.index) { [wakeup = loop.wakeup] in wakeup.wake() }
     }
 
-    /// Hands over what was accepted in this turn, and looks what was written.
+    /// Hands over the notes of this turn, and looks which notes were written.
     func flushJournal() {
         guard let journal else { return }
         let event = journal.flush(now: now)

@@ -1,7 +1,7 @@
 import Logging
 import WorkerSettings
 
-/// How one event becomes one line: a pure function of what it is given.
+/// Makes one line of one event. Pure.
 struct LogFormatter: Sendable {
     /// The look of a line.
     enum Style: Sendable, Equatable {
@@ -30,7 +30,7 @@ struct LogFormatter: Sendable {
     /// - Parameters:
     ///   - level: How important it is.
     ///   - message: The constant message.
-    ///   - metadata: What varies; keys are sorted, so that lines compare.
+    ///   - metadata: What varies. The keys are sorted, so that lines can be compared.
     ///   - label: The logger's label.
     ///   - time: Milliseconds since 1970.
     func line(
@@ -63,7 +63,7 @@ struct LogFormatter: Sendable {
         switch value {
         case .string(let text): return quoted(Redaction.scrub(text))
         case .stringConvertible(let value):
-            // Numbers stay numbers, so that logs can be computed with.
+            // Numbers stay numbers, so that tools can calculate with them.
             switch value {
             case let number as any BinaryInteger: return "\(number)"
             case let flag as Bool: return flag ? "true" : "false"
@@ -98,7 +98,7 @@ struct LogFormatter: Sendable {
         return text.isEmpty || text.contains(" ") ? "\"\(text)\"" : text
     }
 
-    /// The text without control characters: a foreign one must not move the cursor or fake a line.
+    /// The text with control characters replaced. Text of others must not move the cursor or fake a line.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var kept = String.UnicodeScalarView()

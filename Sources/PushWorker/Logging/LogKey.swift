@@ -1,8 +1,9 @@
 package import Logging
 
-/// The keys of log metadata; every log call uses these, so that lines can be searched by key.
+/// The keys of log metadata. Every log call uses these, so that lines can be searched by key.
 ///
-/// Messages are constant sentences. What varies goes here, and never a device token, a payload or a password.
+/// Messages are constant sentences. Everything that varies is metadata, and it never contains a device token, a payload
+/// or a password.
 package enum LogKey: String, Sendable, CaseIterable {
     case action
     case author

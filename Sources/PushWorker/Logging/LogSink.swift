@@ -4,10 +4,10 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Where log lines go: a bounded queue and one thread that writes it out.
+/// The place where log lines go: a bounded queue, and one thread that writes it out.
 ///
-/// Handing over a line copies it and never waits, so a reader who has stopped reading stalls that thread alone; lines
-/// that find the queue full are dropped and counted. The process must ignore SIGPIPE.
+/// Handing over a line never waits for the reader of the log. A reader who has stopped reading stalls only the thread.
+/// Lines that find the queue full are dropped and counted. The process must ignore SIGPIPE.
 package final class LogSink: Sendable {
     private struct State {
         var lines: [[UInt8]] = []
@@ -32,11 +32,11 @@ package final class LogSink: Sendable {
     /// Starts the writing thread.
     ///
     /// - Parameters:
-    ///   - descriptor: Where to write; stays open and belongs to the caller.
+    ///   - descriptor: Where to write. The descriptor stays open and belongs to the caller.
     ///   - limit: The most bytes that wait.
     ///   - level: The least level of the lines.
     ///   - dropReport: Makes the line that says how many were dropped.
-    /// - Throws: When the system has no thread to give.
+    /// - Throws: An error if the system starts no thread.
     init(
         descriptor: Int32, limit: Int = LogSink.defaultLimit, level: Logger.Level = .info,
         dropReport: @escaping @Sendable (UInt64) -> [UInt8]
@@ -48,10 +48,10 @@ package final class LogSink: Sendable {
         _ = try LoopThread.start(name: "martlet-log", stackSize: 1 << 18) { [self] in writeOut() }
     }
 
-    /// How many lines were dropped so far.
+    /// How many lines were dropped so far, or could not be written.
     package var droppedLines: UInt64 { state.withLock(\.dropped) }
 
-    /// Takes a line, or drops it when the queue is full.
+    /// Takes a line. Drops it if the queue is full, or the sink is closed.
     package func write(_ line: [UInt8]) {
         let isTaken = state.withLock { state in
             guard !state.isClosed, state.bytes + line.count <= limit else {
@@ -66,10 +66,10 @@ package final class LogSink: Sendable {
         if isTaken { signal.signal() }
     }
 
-    /// Waits until what was taken so far is written, for the end of a program; not for lanes.
+    /// Waits until the thread is done with all lines taken so far. For the end of a program, not for lanes.
     ///
     /// - Parameter patience: The longest wait, in milliseconds.
-    /// - Returns: Whether everything was written.
+    /// - Returns: Whether the thread is done with them. Lines that could not be written count as done.
     @discardableResult
     package func flush(patience: Int = 2000) -> Bool {
         let goal = state.withLock(\.handedOver)
@@ -81,7 +81,7 @@ package final class LogSink: Sendable {
         return true
     }
 
-    /// Ends the writing thread once it has written what it was given; later lines are dropped.
+    /// Ends the writing thread after it has written the lines that it was given. Later lines are dropped.
     package func close() {
         state.withLock { $0.isClosed = true }
         signal.signal()
@@ -127,7 +127,7 @@ package final class LogSink: Sendable {
             } else if count < 0, errno == EINTR {
                 continue
             } else {
-                // Trying on would spin; the next batch may find room.
+                // Another try at once would be a busy loop. The next batch may find room.
                 return false
             }
         }

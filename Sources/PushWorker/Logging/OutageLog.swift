@@ -2,13 +2,13 @@ import EventLoop
 import Logging
 import Text
 
-/// Decides which failures of one thing the log tells at its usual level: the first, those for another reason, and one a
-/// minute. The end of the trouble is told with its length.
+/// Decides which failures of one thing the log tells at its usual level: the first one, those of another kind than the
+/// one before, and one a minute. The end of an outage is told with its length.
 ///
-/// Failures in between are of interest to debuggers only. Kinds of failure are compared and not texts, because a text may
-/// name the address that was tried, and a host has several. Pure: time comes in.
+/// Other failures are logged for debugging only. Kinds of failure are compared, not texts: a text may name the address
+/// that was tried, and a host has several addresses. Pure: time comes in.
 struct OutageLog {
-    /// How often an outage is recalled.
+    /// How often an outage that goes on is told again.
     static let reminderInterval = Duration.seconds(60)
 
     /// An outage that is over.
@@ -24,7 +24,7 @@ struct OutageLog {
         }
     }
 
-    /// What there is to tell.
+    /// The news about the thing.
     enum News: Equatable {
         /// It failed, for this reason; the log tells it at this level.
         case failed(String, Logger.Level)
@@ -32,7 +32,7 @@ struct OutageLog {
         case works(Ended)
     }
 
-    /// A length in words: whole seconds, milliseconds below one.
+    /// A length in words: whole seconds, or milliseconds below one second.
     static func length(of duration: Duration) -> String {
         let milliseconds = duration.wholeMilliseconds
         return DurationText.write(.milliseconds(milliseconds < 1_000 ? milliseconds : milliseconds / 1_000 * 1_000))
@@ -46,8 +46,8 @@ struct OutageLog {
     /// It failed.
     ///
     /// - Parameters:
-    ///   - kind: The kind of failure. Another kind than that of the last failure is news.
-    ///   - level: The level of what is told.
+    ///   - kind: The kind of failure. A kind other than that of the last failure is news.
+    ///   - level: The level of failures that are told.
     ///   - now: The time.
     /// - Returns: The level for this failure.
     mutating func failed(_ kind: String, level: Logger.Level = .warning, now: MonotonicTime) -> Logger.Level {
@@ -63,9 +63,9 @@ struct OutageLog {
     /// It failed, or it works.
     ///
     /// - Parameters:
-    ///   - failure: Why it failed, and the kind of that; nil where it works.
+    ///   - failure: The kind of the failure and its reason; nil if the thing works.
     ///   - now: The time.
-    /// - Returns: What there is to tell; nil where it works and did before.
+    /// - Returns: The news; nil if the thing works and did before.
     mutating func note(failure: (kind: String, text: String)?, now: MonotonicTime) -> News? {
         guard let failure else { return works(now: now).map(News.works) }
         return .failed(failure.text, failed(failure.kind, now: now))

@@ -2,21 +2,21 @@ import Text
 
 /// Keeps secrets out of logs and messages.
 ///
-/// Log calls must not be given secrets in the first place; ``scrub(_:)`` is the net below them.
+/// Log calls must not be given secrets. ``scrub(_:)`` catches those that they are given by mistake.
 package enum Redaction {
-    /// What stands in place of a secret.
+    /// The text in place of a secret.
     package static let mark = "***"
 
-    /// A short name for a device token: always the same for the same token, of no use for sending.
+    /// A short name for a device token. One token always has the same name. The name is of no use for sending.
     package static func name(ofToken token: Span<UInt8>) -> String {
-        // A token has 256 random bits, so 32 bits of hash say nothing about it.
+        // A token has 256 random bits, so nobody can guess it from a hash of 32 bits.
         let hash = StableHash.of(token)
         let digits = String(UInt32(truncatingIfNeeded: hash ^ hash >> 32), radix: 16)
         return "token#\(String(repeating: "0", count: 8 - digits.count))\(digits)"
     }
 
-    /// The text without passwords in addresses, long runs of hexadecimal digits (device tokens), bearer tokens and
-    /// PEM blocks.
+    /// The text without secrets: user and password in an address, a long run of hexadecimal digits (a device token), a
+    /// bearer token, and everything from the beginning of a PEM block on.
     package static func scrub(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard isSuspicious(bytes) else { return text }
@@ -44,7 +44,7 @@ package enum Redaction {
             || has(bytes, "earer ", anywhere: true)
     }
 
-    /// Where the secret that begins at an index ends; nil when none begins there.
+    /// The end of the secret that begins at an index; nil if none begins there.
     private static func secretEnd(_ bytes: [UInt8], _ index: Int) -> Int? {
         let hex = run(bytes, index, isHex)
         // A run counts only from its first digit on; copyLength never stops inside one.
@@ -56,7 +56,7 @@ package enum Redaction {
         }
         if index >= 3, has(bytes, "://", at: index - 3) {
             let end = run(bytes, index) { $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\"") }
-            // If nothing stands before the @, there is no secret, and the caller must get on.
+            // If nothing stands before the @, there is no secret, and the caller has to go on.
             guard let at = bytes[index..<end].lastIndex(of: UInt8(ascii: "@")), at > index else { return nil }
             return at
         }

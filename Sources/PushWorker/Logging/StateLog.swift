@@ -1,17 +1,18 @@
 import EventLoop
 import Logging
 
-/// Decides from looks at a worker's readiness what the log tells of its state.
+/// Decides from looks at a worker's readiness what the log tells about its state. Pure: time comes in.
 ///
-/// A worker that is not ready, and a route that is parked or whose publications are refused, are told once they last, again
-/// each minute, and when they end, with their length. Hosts that cannot be reached are ``OutageLog``'s. Pure: time comes in.
+/// The log tells when a worker is not ready, when a route is parked, and when the broker does not take a route's
+/// publications. It tells each trouble once it has lasted for `patience`, again each minute, and at its end, with its
+/// length. Hosts that cannot be reached are the matter of ``OutageLog``.
 struct StateLog {
-    /// How long something lasts before it is told. Connections that are opened again need less.
+    /// How long a trouble lasts before it is told. Connections that are opened again need less time.
     static let patience = Duration.seconds(3)
-    /// How often what lasts is told again.
+    /// How often a trouble that goes on is told again.
     static let reminderInterval = Duration.seconds(60)
 
-    /// What there is to tell.
+    /// A line to log.
     struct Line: Equatable {
         /// How much it matters.
         var level: Logger.Level
@@ -19,7 +20,7 @@ struct StateLog {
         var message: String
         /// The route that it is about; nil for the worker.
         var route: String?
-        /// Why, or how long it took; nil without either.
+        /// Why, or how long it lasted; nil without either.
         var detail: String?
     }
 
@@ -42,7 +43,7 @@ struct StateLog {
     /// - Parameters:
     ///   - readiness: How it is doing.
     ///   - now: The time.
-    /// - Returns: What is news. Nothing once the worker drains: that has lines of its own.
+    /// - Returns: The news. There is none once the worker drains, because that has lines of its own.
     mutating func look(_ readiness: WorkerReadiness, now: MonotonicTime) -> [Line] {
         guard !readiness.reasons.contains(WorkerReadiness.draining) else { return [] }
         var lines: [Line] = []
@@ -72,14 +73,14 @@ struct StateLog {
         switch RouteState(rawValue: route.state) {
         case .parked, .ready, nil: break
         case .probing, .starting, .unreachable:
-            // A probe that fails parks the route again, and a connection that is lost mends nothing: the trouble goes on.
+            // The trouble goes on: a probe that fails parks the route again, and a lost connection repairs nothing.
             if troubles[subject] != nil { return nil }
         case .paused, .unassigned:
             troubles[subject] = nil
             return nil
         }
         let hindrance = route.hindrance
-        // What stops the whole worker is told with the worker.
+        // A trouble of the whole worker is told as the worker's.
         if let hindrance, hindrance.kind == .refused, readiness.reasons.contains(hindrance.reason) { return nil }
         return note(subject, hindrance?.kind ?? .parked, hindrance?.reason, now: now)
     }
@@ -96,7 +97,7 @@ struct StateLog {
         }
         var trouble = troubles[subject] ?? Trouble(kind: kind, since: now)
         defer { troubles[subject] = trouble }
-        // Another kind of trouble is news at once, and the same outage.
+        // Another kind of trouble is told at once. It belongs to the same outage.
         let isOther = trouble.kind != kind && trouble.toldAt != nil
         trouble.kind = kind
         let due = trouble.toldAt.map { $0 + Self.reminderInterval } ?? trouble.since + Self.patience
@@ -107,7 +108,7 @@ struct StateLog {
 }
 
 extension WorkerReadiness.Hindrance {
-    /// What the log says while it lasts.
+    /// The log's message while it lasts.
     fileprivate var message: String {
         switch self {
         case .unready: "the worker is not ready: `martlet status` says what to do"
@@ -116,7 +117,7 @@ extension WorkerReadiness.Hindrance {
         }
     }
 
-    /// What the log says when it is over.
+    /// The log's message when it is over.
     fileprivate var end: String {
         switch self {
         case .unready: "the worker is ready again"

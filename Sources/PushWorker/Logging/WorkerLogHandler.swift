@@ -4,14 +4,14 @@ package import Logging
 
 /// Writes log events as lines to a ``LogSink``.
 package struct WorkerLogHandler: LogHandler {
-    /// The least level that is written: that of the process, unless one was set for this logger.
+    /// The least level that is written: the one set for this logger, otherwise that of the process.
     package var logLevel: Logger.Level {
         get { ownLevel ?? sink.threshold.level }
         set { ownLevel = newValue }
     }
-    /// What goes with every line.
+    /// The metadata that goes with every line.
     package var metadata: Logger.Metadata = [:]
-    /// What a task adds to its lines.
+    /// Gives the metadata that a task adds to its lines.
     package var metadataProvider: Logger.MetadataProvider?
 
     private var ownLevel: Logger.Level?

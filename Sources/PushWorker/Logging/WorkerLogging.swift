@@ -5,14 +5,14 @@ package import WorkerSettings
 
 /// Sets up logging for the process.
 package enum WorkerLogging {
-    /// Makes every `Logger` of the process write to a descriptor; once per process.
+    /// Makes every `Logger` of the process write to a descriptor. May be called once per process.
     ///
     /// - Parameters:
     ///   - configuration: Level and format.
     ///   - environment: For the colour rules.
     ///   - descriptor: Where lines go: 1 for a worker.
     /// - Returns: The sink, to be flushed at the end.
-    /// - Throws: When the system has no thread to give.
+    /// - Throws: An error if the system starts no thread.
     package static func bootstrap(
         _ configuration: LogConfiguration, environment: [String: String], descriptor: Int32 = 1
     ) throws -> LogSink {

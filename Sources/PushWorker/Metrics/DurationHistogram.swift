@@ -38,9 +38,9 @@ package struct DurationHistogram: Sendable {
         self.scale = scale
     }
 
-    /// Counts a duration; a negative one, from a clock that was set, counts as none.
+    /// Counts a duration. A negative one counts as zero: a clock was set meanwhile.
     ///
-    /// - Parameter microseconds: The duration.
+    /// - Parameter microseconds: The duration in microseconds.
     package mutating func record(microseconds: Int) {
         let value = max(0, microseconds)
         let bounds = scale.microseconds

@@ -1,6 +1,6 @@
-/// What a lane counts for itself: plain values that only the lane changes.
+/// The counters of a lane itself: plain values that only the lane changes.
 package struct LaneCounters: Sendable {
-    /// What was published, by kind.
+    /// The kind of a publication.
     package enum Publication: Int, Sendable, CaseIterable {
         /// A result, its copy to a reply address, a retry copy, a dead letter.
         case result, reply, retry, dead
@@ -8,13 +8,13 @@ package struct LaneCounters: Sendable {
 
     /// How the broker answered a publication.
     package enum Confirm: Int, Sendable, CaseIterable {
-        /// Stored, refused, without a queue, or without an answer before the connection was lost.
+        /// Stored; refused; bound to no queue; not answered in time, or before its channel ended.
         case ack, nack, returned, lost
     }
 
     /// How a delivery was settled with the broker.
     package enum Settling: Int, Sendable, CaseIterable {
-        /// Done, dead-lettered by the broker, or handed back.
+        /// Done; left to the broker, which dead-letters it; handed back.
         case acknowledged, rejected, requeued
     }
 
@@ -30,17 +30,17 @@ package struct LaneCounters: Sendable {
     package var brokerDisconnects = 0
     /// Accepted notifications noted in the journal.
     package var journalRecords = 0
-    /// Accepted notifications that were not noted, because the disk failed or was too slow.
+    /// Accepted notifications that are not in the journal, because the disk failed or was too slow.
     package var journalDropped = 0
     /// Accepted notifications whose results did not wait for their notes, because the disk took too long.
     package var journalLate = 0
     /// Turns of the loop.
     package var turns = 0
-    /// How often a route was looked at in a turn.
+    /// How many routes were looked at, added up over all turns.
     package var routeTurns = 0
     /// How often the lane did not turn for longer than two heartbeats.
     package var standstills = 0
-    /// How often the calendar was set.
+    /// How often the machine's clock was set.
     package var clockSteps = 0
     /// How long the loop was busy, waiting excluded.
     package var busy = Duration.zero
@@ -67,8 +67,8 @@ package struct LaneCounters: Sendable {
     /// Counts answers to publications.
     package mutating func count(_ confirm: Confirm, _ number: Int = 1) { confirms[confirm.rawValue] += number }
 
-    /// Counts a method that gave a delivery back. Acknowledgements are counted when they are decided, because one may
-    /// stand for many.
+    /// Counts a method that rejected a delivery or handed it back. Acknowledged deliveries are counted elsewhere, when
+    /// the acknowledgement is decided, because one acknowledgement may stand for many.
     mutating func count(_ debt: DeliveryLedger.Debt) {
         switch debt {
         case .acknowledge: break

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Where one lane leaves its counters for whoever reads metrics: the lane publishes at most every 250 ms
-/// (`LaneReport.interval`) and never waits for more than a copy.
+/// The place where one lane leaves its counters for readers of metrics. The lane publishes at most every 250 ms
+/// (`LaneReport.interval`), and once more when a route has left or the lane ends. It never waits for more than a copy.
 package final class LaneMetrics: Sendable {
     private let snapshot: Mutex<LaneSnapshot>
 

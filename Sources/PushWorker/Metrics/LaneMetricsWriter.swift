@@ -1,13 +1,16 @@
 import PushModel
 
-/// Writes what the lanes counted: per route over all lanes, and per lane what belongs to no route.
+/// Writes the counters of the lanes: those of a route as one sum over all lanes, the others for each lane.
 ///
-/// A route makes 27 series, and one more once APNs has told the time. What is rarely looked at by route (reasons,
-/// histograms, ``RouteMetric/isDetail``) is written as one sum over all routes, by tier where it is about tiers. Where
-/// details are wanted, these metrics get the label `route`, and `martlet_retries_total` the label `tier`. Details change
-/// no name and no sum.
+/// A route makes 29 series, and one more once APNs has told the time. Metrics that are rarely needed for one route
+/// (reasons, histograms, ``RouteMetric/isDetail``) are written as one sum over all routes, with a label `tier` where
+/// they are about tiers.
+///
+/// With details, these metrics have the label `route`, and `martlet_retries_total` has the label `tier`. Details change
+/// no name. They change no sum as long as no route has left: only the sum over all routes keeps the counters of routes
+/// that have left.
 struct LaneMetricsWriter {
-    /// The labels of a sample and what was counted for them.
+    /// The labels of a sample, and the counters that it shows.
     private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
 
     /// The tiers' names, by position.
@@ -26,14 +29,16 @@ struct LaneMetricsWriter {
         for snapshot in snapshots {
             for (index, counters) in snapshot.routes.enumerated() where index < totals.count {
                 guard let counters else { continue }
-                // The first lane's as they are: what counts for all lanes only, such as being parked, has no zero.
+                // The first lane's counters are taken as they are. Adding them to zeros would be wrong for facts that
+                // must hold on all lanes, such as `isParked`.
                 if totals[index] == nil { totals[index] = counters } else { totals[index]?.add(counters) }
             }
         }
         let named = zip(routes, totals).compactMap { name, counters in
             name.map { (labels: [("route", $0)], counters: counters ?? RouteCounters(tiers: tiers.count)) }
         }
-        // A sum that falls would look like a worker that was started again.
+        // The sum keeps the counters of routes that have left. A sum that falls would look like a restart of the
+        // worker.
         let left = snapshots.compactMap(\.left).map { Sample([], $0) }
         writeRoutes(named, details: isDetailed ? named : [([], sum(of: named + left))], to: &text)
         writeLanes(snapshots.map(\.lane), to: &text)
@@ -118,8 +123,10 @@ struct LaneMetricsWriter {
         }
     }
 
-    /// Writes each outcome from the start with 0, because Prometheus does not see the increase of a series that begins
-    /// with 1. A reason appears with its first notification: there are too many of them.
+    /// Writes outcomes, answers, reasons and repeats.
+    ///
+    /// Each outcome is written from the start, with 0, because Prometheus does not see the increase of a series that
+    /// begins with 1. A reason is written from its first notification on, because there are too many reasons.
     private func writeOutcomes(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
         let outcomes = "martlet_notifications_total"
         text.family(outcomes, .counter, "Notifications with a final outcome.")

@@ -4,7 +4,7 @@ package struct LaneSnapshot: Sendable {
     package var lane: LaneCounters
     /// Its routes' counters, by the route's number in the worker; nil where the lane has no part in a route.
     package var routes: [RouteCounters?]
-    /// What routes counted in all that have left; nil while none has.
+    /// The sum of the counters of routes that have left; nil before the first one left.
     package var left: RouteCounters?
 
     /// Makes a snapshot.

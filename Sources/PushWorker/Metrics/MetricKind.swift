@@ -2,6 +2,6 @@
 ///
 /// [Exposition formats](https://prometheus.io/docs/instrumenting/exposition_formats/)
 enum MetricKind: String, Sendable {
-    /// What only grows, what goes up and down, and durations in buckets.
+    /// A number that only grows; a number that goes up and down; durations in buckets.
     case counter, gauge, histogram
 }

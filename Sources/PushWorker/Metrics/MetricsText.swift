@@ -1,5 +1,6 @@
 /// Writes metrics in Prometheus' text format 0.0.4: one family after another, each with its help and type.
 struct MetricsText {
+    /// The text so far, in UTF-8.
     private(set) var bytes: [UInt8] = []
 
     /// The content type of the text.
@@ -15,7 +16,7 @@ struct MetricsText {
         append("\(name)\(Self.text(labels)) \(value)\n")
     }
 
-    /// Writes a number; what is not finite is written as Prometheus spells it.
+    /// Writes a number; NaN and infinities as Prometheus spells them.
     mutating func sample(_ name: String, _ labels: [(String, String)], _ value: Double) {
         let text = value.isNaN ? "NaN" : value.isInfinite ? (value > 0 ? "+Inf" : "-Inf") : "\(value)"
         append("\(name)\(Self.text(labels)) \(text)\n")

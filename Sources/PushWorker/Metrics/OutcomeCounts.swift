@@ -1,9 +1,10 @@
 package import PushModel
 
-/// Counts of final outcomes, by reason where they are not `accepted`.
+/// Counts of final outcomes. Outcomes other than `accepted` are counted by reason.
 package struct OutcomeCounts: Sendable {
+    /// How many notifications were accepted.
     private(set) var accepted = 0
-    /// What was not accepted.
+    /// The notifications that were not accepted.
     private(set) var refused = ReasonCounts<Outcome>()
 
     /// Makes counts at zero.
@@ -18,7 +19,7 @@ package struct OutcomeCounts: Sendable {
         }
     }
 
-    /// How many notifications had an outcome, whatever the reason.
+    /// How many notifications had an outcome, for any reason.
     func count(of outcome: Outcome) -> Int {
         guard outcome != .accepted else { return accepted }
         return refused.entries.reduce(0) { $0 + ($1.kind == outcome ? $1.count : 0) }

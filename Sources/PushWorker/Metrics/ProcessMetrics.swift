@@ -1,7 +1,7 @@
 import Glibc
 import WorkerSettings
 
-/// What the kernel knows of this process, under the names every Prometheus client uses.
+/// The kernel's numbers about this process, under the names that every Prometheus client uses.
 ///
 /// [Process metrics](https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics),
 /// [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html)
@@ -17,9 +17,9 @@ struct ProcessMetrics: Equatable {
     /// The memory in use, in pages.
     var residentPages = 0
 
-    /// Reads the text of `/proc/<id>/stat`; nil when it has another form.
+    /// Reads the text of `/proc/<id>/stat`; nil if it has another form.
     init?(stat text: String) {
-        // The program's name stands in parentheses and may itself contain some, and spaces.
+        // The program's name stands in parentheses. It may itself contain parentheses and spaces.
         guard let end = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: end)...].split { $0 == " " || $0 == "\n" }.map { Int($0) }
         guard fields.count > 21, let user = fields[11], let system = fields[12], let threads = fields[17],
@@ -32,7 +32,7 @@ struct ProcessMetrics: Equatable {
         residentPages = resident
     }
 
-    /// Writes the metrics of this process; what cannot be read is left out.
+    /// Writes the metrics of this process. Numbers that cannot be read are left out.
     static func write(to text: inout MetricsText) {
         let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
         if let process = read("/proc/self/stat").flatMap(ProcessMetrics.init(stat:)) {
@@ -74,7 +74,7 @@ struct ProcessMetrics: Equatable {
         defer { closedir(directory) }
         var count = 0
         while readdir(directory) != nil { count += 1 }
-        // Without ".", ".." and the descriptor of this very listing.
+        // Without ".", ".." and the descriptor that this listing itself needs.
         return max(0, count - 3)
     }
 }

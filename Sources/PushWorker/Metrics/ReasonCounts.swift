@@ -1,12 +1,12 @@
 package import PushModel
 
-/// Counts of what happened, by kind and reason: a short list, searched from the front, of what was seen so far.
+/// Counts of events by kind and reason: a short list of the pairs seen so far, searched from the front.
 package struct ReasonCounts<Kind: Equatable & Sendable>: Sendable {
     /// One pair and its count.
     struct Entry: Sendable {
         /// What happened.
         let kind: Kind
-        /// The reason as a label; empty for none.
+        /// The reason as a label; empty without a reason.
         let reason: String
         /// The reason to compare with.
         let key: Reason?
@@ -19,7 +19,7 @@ package struct ReasonCounts<Kind: Equatable & Sendable>: Sendable {
     /// Makes counts at zero.
     package init() {}
 
-    /// How many different pairs there may be; reasons beyond that count as `other`, so that labels stay bounded.
+    /// From this many pairs on, a new reason counts as `other`, so that the number of series stays bounded.
     static var limit: Int { 64 }
 
     /// Counts what happened.
@@ -33,7 +33,8 @@ package struct ReasonCounts<Kind: Equatable & Sendable>: Sendable {
 
     private mutating func add(_ kind: Kind, _ reason: Reason?, _ number: Int) {
         let text = reason.map(\.rawValue) ?? ""
-        // A reason is foreign text: one too long or strange for a label counts with the others.
+        // APNs may send any text as a reason. A reason of more than 64 bytes, or with other characters than letters and
+        // digits, is no label and counts as `other`.
         let isLabel = text.utf8.count <= 64 && text.utf8.allSatisfy(\.isAlphanumeric)
         if isLabel && entries.count < Self.limit || reason == .other {
             entries.append(Entry(kind: kind, reason: text, key: reason, count: number))

@@ -1,10 +1,10 @@
 import EventLoop
 
-/// The longest time of the last one to two minutes, so that a peak between two scrapes is seen by the next one.
+/// The longest duration of the last one to two minutes. So the next scrape sees a peak that lay between two scrapes.
 ///
 /// Pure: time comes in.
 struct RecentMaximum {
-    /// How long a value counts at least; it counts twice as long at most.
+    /// The shortest time for which a value counts. The longest is twice as long.
     static let window = Duration.seconds(60)
 
     private var current = Duration.zero

@@ -1,6 +1,6 @@
 import PushModel
 
-/// A kind of attempt after which a notification is sent again.
+/// The kind of an attempt after which a notification is sent again.
 package struct Repeat: Equatable, Sendable {
     /// When the notification is sent again.
     enum Way: String, Sendable, CaseIterable {
@@ -8,7 +8,7 @@ package struct Repeat: Equatable, Sendable {
         case resend
         /// After a tier, as the next attempt.
         case retry
-        /// After a tier, as the same attempt, because the credential is refused.
+        /// After a tier, as the same attempt, because APNs refuses the credential or would refuse it.
         case park
     }
 
@@ -18,12 +18,13 @@ package struct Repeat: Equatable, Sendable {
     let status: String
 }
 
-// Not an initializer, which would take both values over: nearly all settlements are final, and must cost nothing.
+// Not an initializer, because that would take both values over. Nearly all settlements are final, and must cost
+// nothing.
 extension Settlement {
-    /// The kind of an attempt that is settled so.
+    /// The kind of an attempt that led to this settlement.
     ///
     /// - Parameter attempted: How the attempt ended.
-    /// - Returns: Nil where the notification is not sent again.
+    /// - Returns: The kind; nil if the notification is not sent again.
     func repeats(_ attempted: Attempted) -> Repeat? {
         let way: Repeat.Way
         switch self {
@@ -38,7 +39,8 @@ extension Settlement {
 }
 
 extension Attempted {
-    /// How the attempt ended, as a label: Apple's reason, or a word of ours where APNs did not answer.
+    /// How the attempt ended, as a label: Apple's reason, or a word of ours where APNs did not answer. Nil for a
+    /// notification that expired, or an answer without a reason.
     var reason: Reason? {
         switch self {
         case .response(let answer): answer.reason
@@ -53,7 +55,7 @@ extension Attempted {
     }
 }
 
-// Built once: a reason that is not listed is compared as text, and made from text.
+// Built once. Reasons that are not in `Reason.Known` are made from text, and compared as text.
 extension Reason {
     fileprivate static let notTaken = Reason(rawValue: "NotTaken")
     fileprivate static let timeout = Reason(rawValue: "Timeout")

@@ -1,10 +1,10 @@
-/// What a lane counts for one of its routes: plain values that only the lane changes.
+/// The counters of a lane for one of its routes: plain values that only the lane changes.
 package struct RouteCounters: Sendable {
     /// How many final outcomes there were, by reason.
     package var outcomes = OutcomeCounts()
-    /// How many requests APNs answered, by status, and how many it did not.
+    /// How many requests APNs answered, by status, and how many it may have processed and did not answer.
     package var answers = AnswerCounts()
-    /// How often a notification was to be sent again, by what ended its attempt.
+    /// How often a notification was to be sent again, by how its attempt ended.
     package var repeats = ReasonCounts<Repeat>()
     /// Jobs taken from the queue.
     package var jobsReceived = 0
@@ -16,51 +16,53 @@ package struct RouteCounters: Sendable {
     package var requests = 0
     /// Notifications sent again at once, because APNs provably had not taken them.
     package var resends = 0
-    /// Notifications in retry copies that the broker confirmed, one entry per tier: the retry
-    /// tiers, then the holding tiers.
+    /// Notifications in retry copies that the broker confirmed, one entry per tier: the retry tiers, then the holding
+    /// tiers. Jobs that wait as a whole for their `not_before` do not count.
     package var retries: [Int]
     /// Retry copies that the broker confirmed, one entry per tier.
     package var retryCopies: [Int]
-    /// Deliveries of retry copies that came back from their tier, one entry per tier.
+    /// Deliveries of retry copies that came back from a tier, one entry per tier.
     package var retryReturns: [Int]
-    /// Redelivered notifications that were not sent again, because their outcome was known.
+    /// Notifications of jobs that came again and were not begun again: their outcome is known, or the job is still
+    /// under way.
     package var duplicatesSuppressed = 0
     /// Notifications that waited in a tier, because APNs had had too many for their device token.
     package var cooled = 0
-    /// Notifications that waited in a tier, because their time had not come.
+    /// Notifications that waited in a tier, because their `not_before` had not come.
     package var held = 0
-    /// Notifications that waited in a tier, because their campaign was paused.
+    /// Notifications that were not sent, because their campaign was paused. They waited in a tier, or were reported if
+    /// no tier would have brought them back in time.
     package var paused = 0
     /// Jobs that carried a field this version does not know.
     package var unknownFields = 0
-    /// Replies that were refused or went nowhere.
+    /// Replies that `replies.allow` did not allow, or that reached no queue.
     package var repliesLost = 0
-    /// APNs connections opened.
+    /// Connections opened to APNs' host for devices.
     package var connectionsOpened = 0
-    /// Attempts to open one that failed.
+    /// Attempts to open such a connection that failed.
     package var connectionsFailed = 0
-    /// GOAWAY frames received.
+    /// Connections to this host that ended with a GOAWAY.
     package var goAways = 0
     /// From submitting a request to its answer.
     package var requestDuration = DurationHistogram(.request)
-    /// From the job's enqueue time to its delivery here.
+    /// The time from a job's enqueue time to its delivery here. Jobs that came before their `not_before` do not count.
     package var queueAge = DurationHistogram(.wait)
-    /// From a job's delivery to its acknowledgement.
+    /// The time from a job's delivery to its last outcome.
     package var jobDuration = DurationHistogram(.wait)
 
-    /// Notifications now waiting in the prefetch window for a stream.
+    /// Notifications to devices that now wait for a stream.
     package var waiting = 0
-    /// Jobs now held because they came back often, to be taken up one at a time.
+    /// Jobs now held because they came back often. They are taken up one at a time.
     package var suspects = 0
     /// Requests now without an answer.
     package var inFlight = 0
     /// Jobs now delivered and not acknowledged.
     package var unacknowledged = 0
-    /// The length of the messages of these jobs now, in bytes.
+    /// The length of these jobs' messages, headers and bodies, in bytes.
     package var bytesInFlight = 0
     /// Connections now usable.
     package var connections = 0
-    /// Streams that could now be opened in all.
+    /// Streams that APNs now allows on all connections together.
     package var streamLimit = 0
     /// Device tokens that now wait until APNs takes notifications for them again.
     package var coolingTokens = 0
@@ -72,11 +74,11 @@ package struct RouteCounters: Sendable {
     package var state = RouteState.starting
     /// Whether results now say `hold` instead of `drop_token`.
     package var holdsTokens = false
-    /// What is known of the dead tokens, on all lanes; nil for nothing.
+    /// The knowledge about dead tokens, which all lanes share; nil without any.
     package var deadTokens: DeadTokenKnowledge?
-    /// Seconds by which this clock is ahead of APNs'; nil before APNs told its time.
+    /// By how many seconds this clock is ahead of APNs' clock; nil before APNs told its time.
     package var clockSkew: Int?
-    /// What keeps the route from pushing more now.
+    /// The limit that keeps the route from pushing more now.
     package var limitedBy = RouteLimit.nothing
 
     /// Makes counters at zero.
@@ -87,13 +89,14 @@ package struct RouteCounters: Sendable {
         (retryCopies, retryReturns) = (retries, retries)
     }
 
-    /// Leaves only what is counted: of a route that has left nothing is under way.
+    /// Clears the gauges, because nothing of a route that has left is under way. `state` and `limitedBy` stay: nobody
+    /// reads them of such a route.
     mutating func clearGauges() {
         for gauge in Self.gauges { self[keyPath: gauge.path] = 0 }
         (isAssigned, isParked, holdsTokens, deadTokens, clockSkew) = (false, false, false, nil, nil)
     }
 
-    /// Adds what another lane counted for the same route.
+    /// Adds the counters of another lane for the same route, or those of another route for a sum.
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)
         answers.add(other.answers)

@@ -1,4 +1,4 @@
-/// One counter or gauge of a route: its metric's name, its help, and the value.
+/// One counter or gauge of a route: the name and help of its metric, and its value.
 struct RouteMetric: Sendable {
     /// Where the value is.
     let path: any WritableKeyPath<RouteCounters, Int> & Sendable
@@ -6,6 +6,6 @@ struct RouteMetric: Sendable {
     let name: String
     /// What it measures.
     let help: String
-    /// Whether it is written once for the worker, and for each route only where details are wanted.
+    /// Whether it is written once, as a sum over all routes. With details it is written for each route.
     var isDetail = false
 }

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// The text of all metrics of a worker: build, process, credentials, fleet and lanes.
+/// The text of all metrics of a worker: build, log, credentials, fleet, control, lanes and process.
 package struct WorkerMetrics: Sendable {
     private let build: [(String, String)]
     private let lanes: LaneMetricsWriter
@@ -23,9 +23,9 @@ package struct WorkerMetrics: Sendable {
     ///   - routes: The routes' names, by their numbers; nil for a number without a route.
     ///   - credentials: How each credential is doing.
     ///   - now: Seconds since 1970.
-    ///   - droppedLogLines: How many log lines found no room.
-    ///   - fleet: How the worker sees its fleet; nil where its share of the routes is written.
-    ///   - control: How the worker knows what operators ask for; nil where it is not asked.
+    ///   - droppedLogLines: How many log lines found no room, or could not be written.
+    ///   - fleet: How the worker sees its fleet; nil where its share of the routes is configured.
+    ///   - control: How the worker knows what operators ask for; nil to leave these metrics out.
     /// - Returns: Prometheus' text format.
     package func text(
         _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],

@@ -4,18 +4,18 @@ import TLS
 import Topology
 import WorkerSettings
 
-/// Makes what lanes are told about a route, at the start of the worker and later.
+/// Makes the settings of a route for the lanes, at the start of the worker and later.
 struct RouteMaker: Sendable {
     private let apns: APNSConfiguration
     private let resultsBatch: Int
     private let trust: TLSContext
-    /// All routes share it, because they connect to the same hosts.
+    /// All routes share the limiter, because they connect to the same hosts.
     private let limiter: ConnectRateLimiter
 
     /// Reads the roots of trust.
     ///
     /// - Parameters:
-    ///   - apns: How APNs is reached. It holds until the worker ends.
+    ///   - apns: How APNs is reached. This does not change while the worker runs.
     ///   - resultsBatch: The most results in one message, of routes that say nothing else.
     /// - Throws: `WorkerError` where the file with further roots cannot be used.
     init(_ apns: APNSConfiguration, resultsBatch: Int = 1) throws(WorkerError) {
@@ -31,15 +31,15 @@ struct RouteMaker: Sendable {
             ConnectRateLimiter.Limits(hostInterval: .seconds(1 / apns.connectRate), hostBurst: apns.connectBurst))
     }
 
-    /// What each lane of a route is told.
+    /// The settings of a route for each of its lanes.
     ///
     /// - Parameters:
     ///   - route: The route.
     ///   - number: Its number in the worker.
-    ///   - claim: What may arrive in its queues, beside the claims of the worker's other routes.
+    ///   - claim: The jobs that may arrive in its queues, beside the claims of the worker's other routes.
     ///   - lanes: The numbers of the lanes there are.
     ///   - routes: How many routes the worker has.
-    /// - Returns: The numbers of the lanes on which the route lives, each with what it is told.
+    /// - Returns: The numbers of the lanes on which the route lives, each with the settings for it.
     /// - Throws: `WorkerError` where an address of APNs cannot be read.
     func places(
         of route: RouteConfiguration, number: Int, claim: RouteClaim, on lanes: [Int], routes: Int
@@ -76,12 +76,12 @@ struct RouteMaker: Sendable {
                 apns.channels.address(of: route.environment), Destination.Kind.management.setting, route.environment))
     }
 
-    /// The way to a host; nil where the configuration names none.
+    /// The connector to a host; nil if the configuration names none.
     ///
     /// - Parameters:
-    ///   - address: What the configuration says.
-    ///   - setting: Its key there, without the environment.
-    ///   - environment: Whose address it is.
+    ///   - address: The address in the configuration.
+    ///   - setting: The address's key there, without the environment.
+    ///   - environment: The environment to which the address belongs.
     private func connector(
         _ address: String?, _ setting: String, _ environment: APNSEnvironment
     ) throws(WorkerError) -> APNSConnector? {

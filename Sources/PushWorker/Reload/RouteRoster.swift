@@ -1,12 +1,14 @@
 import WorkerSettings
 
-/// Which routes a worker has, and what must be done for it to have others. Pure.
+/// The routes that a worker has, and the steps by which it gets others. Pure.
 ///
-/// Lanes, metrics and the fleet know a route by its number. A route that is removed keeps its number until every lane is
-/// done with it. A route that changed is removed first, and added again once it is gone, under the number that is free
-/// then.
+/// Lanes, metrics and the fleet know a route by its number.
+///
+/// - A route that is removed keeps its number until every lane is done with it.
+/// - A route that changed is removed first. It is added again once it is gone, under the first number that is free
+///   then.
 struct RouteRoster {
-    /// What is to be done, in this order.
+    /// One step. Steps are done in their order.
     enum Step: Equatable {
         /// A route begins: it is to be placed on lanes.
         case add(Int, RouteConfiguration)
@@ -18,7 +20,7 @@ struct RouteRoster {
 
     private struct Entry {
         var route: RouteConfiguration
-        /// The lanes that are not done with it.
+        /// The numbers of the lanes that are not done with it.
         var lanes: Set<Int> = []
         /// How many queues it has.
         var queues = 0
@@ -27,13 +29,13 @@ struct RouteRoster {
 
     /// The number of the route that answers jobs nobody claims.
     let unrouted: Int
-    /// By number; nil for a number that is free.
+    /// The routes by their numbers; nil for a number that is free.
     private var entries: [Entry?]
     /// The routes that the worker is to have.
     private(set) var wanted: [RouteConfiguration]
 
-    /// Starts with the routes of the configuration, numbered in their order. The route that answers jobs nobody claims
-    /// has the number behind them.
+    /// Starts with the routes of the configuration, numbered in their order. The next number belongs to the route that
+    /// answers jobs nobody claims.
     init(_ routes: [RouteConfiguration]) {
         unrouted = routes.count
         entries = routes.map { Entry(route: $0) } + [nil]
@@ -45,7 +47,7 @@ struct RouteRoster {
         entries.enumerated().map { $0.offset == unrouted ? WorkerBuilder.unrouted : $0.element?.route.name }
     }
 
-    /// The names of the routes that take jobs, by their numbers.
+    /// The names of the routes that take jobs, by their numbers; nil for every other number.
     var served: [String?] { entries.map { $0.flatMap { $0.isLeaving ? nil : $0.route.name } } }
 
     /// How many queues its routes have on all lanes.

@@ -8,13 +8,13 @@ import WorkerSettings
 final class RunningRoutes: Sendable {
     /// What it needs from its worker.
     struct Surroundings: Sendable {
-        /// Makes what lanes are told about a route.
+        /// Makes the settings of a route for the lanes.
         let maker: RouteMaker
         /// The lanes, by their numbers.
         let lanes: [Int: LaneHandle]
-        /// The memory for jobs, of which each queue has a part.
+        /// The memory for jobs. Each queue has a part of it.
         let memory: SharedMemoryBudget
-        /// Decides which of the routes the worker serves, by their names and numbers.
+        /// Decides which routes the worker serves. It gets the names of the routes that take jobs, by their numbers.
         let share: @Sendable ([String?]) -> Void
     }
 
@@ -22,7 +22,7 @@ final class RunningRoutes: Sendable {
     private let surroundings: Surroundings
     private let logger: Logger
 
-    /// Starts with routes that the lanes have already.
+    /// Starts with the routes that the lanes have already.
     ///
     /// - Parameters:
     ///   - routes: The routes.
@@ -60,7 +60,8 @@ final class RunningRoutes: Sendable {
 
     /// The worker is to have these routes.
     func follow(_ routes: [RouteConfiguration]) {
-        // Told under the lock, so that lanes hear of everything in the order in which it was decided.
+        // The lanes are told under the lock, so that they hear of all steps in the order in which the steps were
+        // decided.
         roster.withLock { roster in
             let steps = roster.want(routes)
             take(steps, &roster)

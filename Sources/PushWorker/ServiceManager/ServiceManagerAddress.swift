@@ -1,4 +1,4 @@
-/// What the environment says of the service manager that started this process (sd_notify(3), sd_watchdog_enabled(3)).
+/// The service manager that started this process, as the environment names it (sd_notify(3), sd_watchdog_enabled(3)).
 struct ServiceManagerAddress: Equatable {
     /// The notification socket: an absolute path, or `@` and a name.
     var socket: String

@@ -4,8 +4,8 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Tells the service manager that started the process how the worker is doing, as systemd's `Type=notify` and
-/// `WatchdogSec` want it.
+/// Tells the service manager that started the process how the worker is doing: the messages of systemd's `Type=notify`
+/// and `WatchdogSec`.
 package final class ServiceManagerLink: Service {
     /// The longest time between two looks at the worker.
     static let interval = Duration.seconds(1)
@@ -24,8 +24,8 @@ package final class ServiceManagerLink: Service {
     /// Prepares a link; nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - worker: Whom to look at.
-    ///   - heartbeat: The broker's heartbeat, which says how long a lane may stand still.
+    ///   - worker: The worker to look at.
+    ///   - heartbeat: The broker's heartbeat. It decides how long a lane may stand still.
     ///   - environment: The process's variables.
     ///   - logger: Where it says that the service manager cannot be told.
     /// - Returns: Nil where no service manager wants to be told.
@@ -56,9 +56,10 @@ package final class ServiceManagerLink: Service {
         state = Mutex(State(report: ServiceManagerReport(watchdog: address.watchdog)))
     }
 
-    /// Looks at the worker until the process ends; started first among the services, it stops last.
+    /// Looks at the worker until the process ends. It is the first service to start, so it is the last to stop.
     package func run() async throws {
-        // Four looks in the watchdog's time, so that a sign of life every half of it is never late.
+        // At least four looks in the watchdog's time. A sign of life is due every half of that time, and so is never
+        // late.
         let pause = address.watchdog.map { min($0 / 4, Self.interval) } ?? Self.interval
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             tell()
@@ -84,7 +85,8 @@ package final class ServiceManagerLink: Service {
         tell { $0.next(look, at: .now()) }
     }
 
-    /// Sends what a report decides. A message that does not go out is decided again at the next look.
+    /// Sends the message that a report decides on. If the message cannot be sent, the report stays as it was, and
+    /// decides anew at the next look.
     private func tell(_ decide: (inout ServiceManagerReport) -> ServiceManagerMessage?) {
         state.withLock { state in
             var report = state.report

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// One message to the service manager: what sd_notify(3) sends, one assignment a line.
+/// One message to the service manager, as sd_notify(3) sends it: one assignment per line.
 struct ServiceManagerMessage: Equatable {
     /// A change of the service's state.
     enum Change: Equatable {
@@ -12,17 +12,18 @@ struct ServiceManagerMessage: Equatable {
         case stopping
     }
 
-    /// The most characters of a status; a peer may have written some of them.
+    /// The most characters of a status. It may contain the words of a peer.
     static let longestStatus = 200
 
-    /// What changed; nil for nothing.
+    /// The change; nil without one.
     var change: Change?
-    /// What the service does, for people; nil where that is as it was.
+    /// The state of the service, for people; nil if it has not changed.
     var status: String?
     /// Whether it tells the watchdog that the service lives.
     var feedsWatchdog = false
 
-    /// The datagram's text. Line breaks in a status become spaces, so that a peer's words cannot be an assignment.
+    /// The datagram's text. Control characters in a status become spaces, so that no line of a peer can pass for an
+    /// assignment.
     var text: String {
         var lines: [String] = []
         switch change {

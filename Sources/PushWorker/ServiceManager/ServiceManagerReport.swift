@@ -1,12 +1,12 @@
 import EventLoop
 
-/// Decides what the service manager is told, from looks at the worker.
+/// Decides from looks at the worker what the service manager is told.
 ///
-/// It is told that the worker is ready as `/readyz` means it, so that the workers of a machine can be restarted one
-/// after the other. A worker that turns and still waits after ``patience``, for a broker or a credential, is called
-/// ready, too: a service manager would end a start that takes long, and a restart mends neither.
+/// A worker is called ready when `/readyz` says so. The workers of a machine can then be restarted one after the other.
+/// A worker that turns, but waits for a broker or a credential, is called ready after ``patience``, too. Otherwise the
+/// service manager would end a start that takes long, although a restart does not help.
 struct ServiceManagerReport: Equatable {
-    /// What a look at the worker finds.
+    /// The findings of a look at the worker.
     struct Look: Equatable {
         /// Whether every lane has turned.
         var hasStarted = true
@@ -16,15 +16,16 @@ struct ServiceManagerReport: Equatable {
         var reasons: [String] = []
     }
 
-    /// How long a worker that turns may wait before it is called ready; within the usual time for a start, 90 s.
+    /// How long a worker that turns may wait before it is called ready. This is less than the usual time for a start,
+    /// 90 s.
     static let patience = Duration.seconds(20)
 
     private enum Phase: Equatable {
-        /// Not ready yet; looked at since this moment.
+        /// Not ready yet. The first look was at this moment; nil before it.
         case starting(since: MonotonicTime?)
         case running
         case reloading
-        /// Reloaded, and not yet told.
+        /// Reloaded, but the service manager was not told yet.
         case reloaded
         case stopping
     }
@@ -45,7 +46,7 @@ struct ServiceManagerReport: Equatable {
     /// Looks at the worker.
     ///
     /// - Parameters:
-    ///   - look: What there was to see.
+    ///   - look: The findings.
     ///   - now: The present.
     /// - Returns: What to tell; nil for nothing.
     mutating func next(_ look: Look, at now: MonotonicTime) -> ServiceManagerMessage? {
@@ -61,7 +62,8 @@ struct ServiceManagerReport: Equatable {
         return message == ServiceManagerMessage() ? nil : message
     }
 
-    /// The worker begins to read its credentials again; while it starts or stops, that is no news.
+    /// Notes that the worker begins to read its configuration and its credentials again. This is news only while the
+    /// worker runs and is not reloading.
     ///
     /// - Parameter now: The present.
     /// - Returns: What to tell; nil for nothing.

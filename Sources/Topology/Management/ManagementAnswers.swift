@@ -1,11 +1,11 @@
 import Foundation
 import PushModel
 
-/// The parts of the management API's answers that the comparison needs.
+/// The parts of the management API's answers that are read here.
 ///
 /// [HTTP API reference](https://www.rabbitmq.com/docs/http-api-reference)
 enum ManagementAnswers {
-    /// An object of which nothing but its presence counts.
+    /// An object whose contents do not matter.
     struct Nothing: Decodable {}
 
     /// An element of `/api/exchanges/<vhost>`.
@@ -58,7 +58,7 @@ enum ManagementAnswers {
         }
     }
 
-    /// A queue's arguments; RabbitMQ writes an empty list for no arguments.
+    /// The arguments of a queue, or the settings of a policy. RabbitMQ writes an empty list for none.
     struct Arguments: Decodable {
         let values: [String: Value]
 
@@ -67,7 +67,7 @@ enum ManagementAnswers {
         }
     }
 
-    /// A value of a policy or argument, kept as number, word, or the fact that it is neither.
+    /// A value of a policy or an argument: a number, a word, or a text that says that it is neither.
     struct Value: Decodable {
         let value: TopologyValue
 

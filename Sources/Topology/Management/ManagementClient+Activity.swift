@@ -6,7 +6,7 @@ extension ManagementAnswers {
         let rate: Double?
     }
 
-    /// What went through a queue recently.
+    /// The recent traffic of a queue.
     struct Traffic: Decodable {
         let publish: Rate?
         let delivery: Rate?
@@ -17,7 +17,8 @@ extension ManagementAnswers {
         }
     }
 
-    /// An element of `/api/queues/<vhost>`, as far as it tells what goes on. A queue whose node is down has a name only.
+    /// An element of `/api/queues/<vhost>`: the parts that tell what goes on. A queue whose node is down has only a
+    /// name.
     struct BusyQueue: Decodable {
         let name: String
         let type: String?
@@ -73,11 +74,12 @@ extension ManagementAnswers {
 }
 
 extension ManagementClient {
-    /// What goes on in a virtual host, and how the broker's nodes are. The numbers are those of the last five seconds.
+    /// The activity in a virtual host, and the state of the broker's nodes. By default, RabbitMQ takes these numbers
+    /// every five seconds.
     ///
     /// - Parameter virtualHost: The virtual host.
-    /// - Returns: The picture, without nodes where the user may not see them: that needs the tag `monitoring`.
-    /// - Throws: When the queues cannot be seen.
+    /// - Returns: The activity. It is without nodes if the user may not see them, which needs the tag `monitoring`.
+    /// - Throws: If the queues cannot be seen, or if the nodes cannot be seen for another reason than a refusal.
     package func activity(virtualHost: String) async throws(ManagementError) -> BrokerActivity {
         let queues = try await list(["queues", virtualHost], of: [ManagementAnswers.BusyQueue].self)
         var nodes: [ManagementAnswers.Node]?
@@ -122,7 +124,7 @@ extension BrokerActivity.Queue {
             deliveryRate: Self.possible(queue.traffic?.delivery?.rate), settings: settings)
     }
 
-    /// The largest number that a queue is believed to have, so that those of all queues can be added up.
+    /// The largest number that is believed of a queue, so that the numbers of all queues can be added up.
     static let greatestNumber = 100_000_000_000_000
 
     private static func possible(_ number: Int?) -> Int? { number.map { min(max($0, 0), greatestNumber) } }

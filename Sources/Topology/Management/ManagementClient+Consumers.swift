@@ -1,11 +1,11 @@
 extension ManagementClient {
-    /// The queues that an exchange leads some keys to and that nobody takes messages from.
+    /// The queues without a consumer to which an exchange leads one of some keys.
     ///
     /// - Parameters:
     ///   - exchange: A topic exchange.
     ///   - keys: The keys.
     ///   - virtualHost: The virtual host.
-    /// - Returns: The queues' names, sorted. A queue whose consumers the broker has not counted yet is not among them.
+    /// - Returns: The queues' names, sorted. A queue whose consumers the broker has not counted yet is left out.
     /// - Throws: When bindings or queues cannot be seen.
     package func queuesWithoutConsumer(
         of exchange: String, keys: Set<String>, virtualHost: String
@@ -18,12 +18,12 @@ extension ManagementClient {
 }
 
 extension LiveTopology {
-    /// The queues that an exchange leads some keys to and that nobody takes messages from.
+    /// The queues without a consumer to which an exchange leads one of some keys.
     ///
     /// - Parameters:
     ///   - exchange: A topic exchange.
     ///   - keys: The keys.
-    ///   - queues: What goes on in the queues.
+    ///   - queues: The activity of the queues.
     /// - Returns: The queues' names, sorted.
     func queuesWithoutConsumer(
         of exchange: String, keys: Set<String>, among queues: [BrokerActivity.Queue]
@@ -36,12 +36,13 @@ extension LiveTopology {
         return queues.filter { $0.consumers == 0 && bound.contains($0.name) }.map(\.name).sorted()
     }
 
-    /// Whether a topic exchange leads a key through a binding: `*` is for one word of the key, `#` for any number.
+    /// Whether a topic exchange leads a key through a binding. `*` stands for one word of the key, `#` for any number
+    /// of words, including none.
     ///
     /// [Topic exchanges](https://www.rabbitmq.com/tutorials/amqp-concepts#exchange-topic)
     static func topic(_ pattern: String, matches key: String) -> Bool {
         let words = key.split(separator: ".", omittingEmptySubsequences: false)
-        // Whether the pattern so far matches the first so many words.
+        // Whether the parts of the pattern so far match the first words of the key, by the number of these words.
         var isMatch = [Bool](repeating: false, count: words.count + 1)
         isMatch[0] = true
         for part in pattern.split(separator: ".", omittingEmptySubsequences: false) {

@@ -2,16 +2,17 @@ import Foundation
 package import PushModel
 import Text
 
-/// Compares and changes a broker's objects through RabbitMQ's management API: what `martlet topology check` and
-/// `apply` do. Everything is done object by object, because only administrators may send whole definitions.
+/// Compares and changes a broker's objects through RabbitMQ's management API, for `martlet topology check` and `apply`.
+/// It works object by object, because only administrators may send whole definitions.
 package struct ManagementClient: Sendable {
     private let connection: ManagementConnection
 
-    /// What applying a topology did.
+    /// The result of applying a topology.
     package struct Application: Sendable {
-        /// The differences that were mended, in the order of doing.
+        /// The differences that were mended, in the order of ``TopologyComparison/drift``.
         package let mended: [TopologyDrift]
-        /// What is still different: objects that only deleting could change, or that belong to nobody any more.
+        /// The differences that are left: only deleting could change the object, or it belongs to nobody any more, or
+        /// another configuration may need it.
         package let remaining: [TopologyDrift]
     }
 
@@ -29,7 +30,7 @@ package struct ManagementClient: Sendable {
     /// Where the API is, without user and password.
     package var place: String { connection.place }
 
-    /// The same in parts, with the user.
+    /// The place in parts, with the user.
     package var location: ManagementPlace { connection.location }
 
     /// The usual management address of a broker: its host and login with port 15672, or 15671 with TLS.
@@ -44,7 +45,7 @@ package struct ManagementClient: Sendable {
         return SecretText("\(isEncrypted ? "https" : "http")://\(login)\(place)")
     }
 
-    /// What a virtual host holds.
+    /// The objects of a virtual host.
     package func live(virtualHost: String) async throws(ManagementError) -> LiveTopology {
         LiveTopology(
             exchanges: try await list("exchanges", virtualHost, of: ManagementAnswers.Exchange.self),
@@ -58,20 +59,21 @@ package struct ManagementClient: Sendable {
         topology.compared(with: try await live(virtualHost: topology.virtualHost)).drift
     }
 
-    /// Makes what is missing, changes policies, moves bindings, and removes what is stale last.
+    /// Makes missing objects, changes policies, moves bindings, and removes stale objects last.
     ///
-    /// Takes the steps of ``TopologyComparison/plan(prunes:)``. Ended half way, it can be done again.
+    /// Takes the steps of ``TopologyComparison/plan(prunes:)``. If it ends half way, it can be called again.
     /// - Parameters:
-    ///   - topology: What should be.
-    ///   - prunes: Whether bindings go, too, that lead to queues of routes which the topology does not have.
-    /// - Returns: What was done, and what is left because only deleting could change it.
-    /// - Throws: At the first request that fails; what was done until then stays.
+    ///   - topology: The topology that the broker should have.
+    ///   - prunes: Whether also bindings go that lead to queues of routes which the topology does not have.
+    /// - Returns: The differences that were mended, and those that are left.
+    /// - Throws: The error of the first request that fails. The steps before it stay done.
     package func apply(
         _ topology: BrokerTopology, prunes: Bool = false
     ) async throws(ManagementError) -> Application {
         var comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
         let rows = comparison.drift
-        // What the first plan leaves the second removes; a third is for what changed under our hands.
+        // The second plan removes what the first one leaves behind. A third one is for changes that somebody else made
+        // meanwhile.
         for _ in 0..<3 {
             let plan = comparison.plan(prunes: prunes)
             guard !plan.isEmpty else { break }
@@ -79,7 +81,8 @@ package struct ManagementClient: Sendable {
             comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
         }
         let remaining = comparison.drift
-        // The words of a difference may have changed, such as how many messages a queue holds.
+        // A difference is known by its kind and object, because its words may have changed, such as how many messages a
+        // queue holds.
         let left = Set(remaining.map { "\($0.kind) \($0.object)" })
         return Application(
             mended: rows.filter { !left.contains("\($0.kind) \($0.object)") }, remaining: remaining)
@@ -107,10 +110,11 @@ package struct ManagementClient: Sendable {
         }
     }
 
-    /// Rejects what waits in a tier, which leads it back with its own key, until only what arrives meanwhile is left.
+    /// Rejects the messages that wait in a tier, which leads each of them back with its own key. Ends when only
+    /// messages that arrived meanwhile can be left.
     private func release(_ tier: String, _ host: String) async throws(ManagementError) {
-        // Of more than 32 at a time RabbitMQ may requeue the others, because the API's channel is gone before the queue
-        // has heard of them all. The API answers with the messages, bodies cut off.
+        // RabbitMQ may requeue messages beyond 32 of one request, because the API's channel is gone before the queue
+        // has heard of them all. The API answers with the messages; their bodies are cut off.
         let count = 25
         let body = #"{"count":\#(count),"ackmode":"reject_requeue_false","encoding":"auto","truncate":1}"#
         var released = count
@@ -126,7 +130,7 @@ package struct ManagementClient: Sendable {
         try await list([kind, virtualHost], of: [Object].self)
     }
 
-    /// Asks for something and reads it.
+    /// Asks for something, and reads the answer.
     ///
     /// - Parameters:
     ///   - path: The segments after `/api`.

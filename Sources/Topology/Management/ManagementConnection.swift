@@ -13,9 +13,9 @@ struct ManagementConnection: Sendable {
         case delete = "DELETE"
     }
 
-    /// Where it is, without user and password; for messages.
+    /// The place of the API, without user and password; for messages.
     let place: String
-    /// The same in parts, with the user.
+    /// The place in parts, with the user.
     let location: ManagementPlace
     private let authorization: String
     private let session: URLSession
@@ -53,7 +53,7 @@ struct ManagementConnection: Sendable {
     ///   - path: The segments after `/api`, not yet percent-encoded.
     ///   - body: A JSON text.
     /// - Returns: The body of a successful answer.
-    /// - Throws: What went wrong, in words for an operator.
+    /// - Throws: An error in words for an operator.
     func send(_ method: Method, _ path: [String], body: String? = nil) async throws(ManagementError) -> Data {
         let encoded = path.map(PercentText.encode).joined(separator: "/")
         guard let url = URL(string: "\(place)/api/\(encoded)") else {
@@ -71,7 +71,8 @@ struct ManagementConnection: Sendable {
         do {
             (data, response) = try await session.data(for: request)
         } catch {
-            // Foundation reports an answer 401 as a cancelled request once RefusalDelegate has declined to try again.
+            // Once `RefusalDelegate` has rejected the challenge, Foundation reports the answer 401 as a cancelled
+            // request.
             if (error as? URLError)?.code == .cancelled, !Task.isCancelled {
                 throw ManagementError(
                     code: .refused,
@@ -117,7 +118,8 @@ struct ManagementConnection: Sendable {
     }
 }
 
-/// Keeps an answer 401 from being waited on for ever: the login was sent with the request, and there is no other to offer.
+/// Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
+/// request, and there is no other.
 private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,

@@ -8,9 +8,9 @@ package struct ManagementError: Error, Sendable, CustomStringConvertible {
             self.name = name
         }
 
-        /// Nothing answered, or nothing that speaks HTTP; exit code 69.
+        /// Nothing that speaks HTTP answered, or the address is wrong; exit code 69.
         package static let unreachable = Code("unreachable")
-        /// The login or a permission was refused; exit code 77.
+        /// The API refused the login, or the user lacks a permission; exit code 77.
         package static let refused = Code("refused")
         /// The virtual host does not exist; exit code 77.
         package static let missingVirtualHost = Code("missingVirtualHost")
@@ -22,7 +22,8 @@ package struct ManagementError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// What happened and what to do, without any password.
     package let message: String
-    /// Whether the same request may succeed later without a change.
+    /// Whether the same request may succeed later without a change. True for `unreachable`, even if the address is
+    /// wrong.
     package var isRetriable: Bool { code == .unreachable }
 
     /// The exit code a command ends with.
