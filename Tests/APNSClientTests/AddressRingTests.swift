@@ -8,7 +8,7 @@ import Testing
 @testable import APNSClient
 
 /// Two servers behind one name, as a name server would tell: 127.0.0.1 and 127.0.0.2 with the same port.
-final class TwoAddresses {
+private final class TwoAddresses {
     let servers: [ScriptedServer]
     let driver: PoolDriver
     let addresses: [SocketAddress]

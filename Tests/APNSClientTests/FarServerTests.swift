@@ -8,7 +8,7 @@ import Testing
 
 /// One byte that goes back and forth over a delay line: a clock whose unit is the round trip as it really is, on a
 /// machine that may be busy with other things.
-final class Metronome {
+private final class Metronome {
     /// Sends back what arrives, and counts it.
     private final class End: ReadinessHandler {
         let socket: Socket
@@ -62,7 +62,7 @@ final class Metronome {
 }
 
 /// A pool whose server is far away.
-final class DistantRing {
+private final class DistantRing {
     let server: ScriptedServer
     let driver: PoolDriver
     let metronome: Metronome

@@ -5,12 +5,6 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Where programs are that tests need; without them the tests fail.
-enum Program {
-    static let curl = "/usr/bin/curl"
-    static let h2load = "/usr/bin/h2load"
-}
-
 /// Programs that know nothing of this project, against the simulator.
 @Suite("Other people's programs", .timeLimit(.minutes(2)))
 struct ProgramTests {
@@ -38,7 +32,7 @@ struct ProgramTests {
             let good = try await curl(simulator, token: RequestBuilder.token, headers)
             #expect(good.first?.hasPrefix("HTTP/2 200") == true)
             #expect(good.contains { $0.hasPrefix("apns-id: ") })
-            let gone = try await curl(simulator, token: token("dead0410"), headers)
+            let gone = try await curl(simulator, token: Tokens.beginning("dead0410"), headers)
             #expect(gone.first?.hasPrefix("HTTP/2 410") == true)
             #expect(gone.last?.hasPrefix(#"{"reason":"Unregistered","timestamp":"#) == true)
             let refused = try await curl(simulator, token: RequestBuilder.token, ["apns-topic: com.example.app"])
@@ -146,7 +140,8 @@ struct ProgramTests {
         try await SimulatorBench.with({ $0.adminPort = 0 }) { simulator in
             let client = try RawClient(simulator)
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
-            #expect(try client.exchange(try SimulatorBench.push(maker).token(token("dead0410"))).status == 410)
+            #expect(
+                try client.exchange(try SimulatorBench.push(maker).token(Tokens.beginning("dead0410"))).status == 410)
             let port = try #require(simulator.adminPort)
             func get(_ path: String, _ more: [String] = []) async throws -> String {
                 try await SimulatorBench.run(Program.curl, ["--silent"] + more + ["http://127.0.0.1:\(port)\(path)"])
@@ -154,7 +149,7 @@ struct ProgramTests {
             }
             let all = try await get("/ledger").split(separator: "\n")
             #expect(all.count == 2)
-            let one = try await get("/ledger?token=\(token("dead0410"))").split(separator: "\n")
+            let one = try await get("/ledger?token=\(Tokens.beginning("dead0410"))").split(separator: "\n")
             #expect(one.count == 1)
             #expect(one.first?.contains(#""status":410,"reason":"Unregistered""#) == true)
             #expect(try await get("/ledger?token=00") == "")

@@ -109,7 +109,7 @@ struct ProviderLibraryTests {
     func refusals(_ library: ProviderLibrary, _ outcomes: [String], _ attempts: [Int]) async throws {
         try await with { simulator, order in
             var order = order
-            order.oneByOne = ["bad00400", "dead0410", "bad00429", "600d0000"].map { Push(token($0)) }
+            order.oneByOne = ["bad00400", "dead0410", "bad00429", "600d0000"].map { Push(Tokens.beginning($0)) }
             let before = Int64(Date().timeIntervalSince1970 * 1000)
             let answers = try await library.run(order)
             #expect(answers.map(\.outcome) == outcomes)
@@ -153,7 +153,7 @@ struct ProviderLibraryTests {
             let path = file("push.pem", of: simulator)
             try Data(issued.certificatePEM + issued.keyPEM).write(to: URL(filePath: path))
             (order.certificateFile, order.topic) = (path, "com.example.unused")
-            order.oneByOne = [Push(RequestBuilder.token), Push(token("dead0410"))]
+            order.oneByOne = [Push(RequestBuilder.token), Push(Tokens.beginning("dead0410"))]
             let answers = try await ProviderLibrary.aioapns.run(order)
             #expect(answers.map(\.outcome) == ["accepted", "Unregistered"])
             #expect(simulator.ledger.records().map(\.topic) == ["com.example.app", "com.example.app"])
@@ -183,10 +183,10 @@ struct ProviderLibraryTests {
             var order = order
             order.oneByOne = [Push(RequestBuilder.token)]
             // Each is answered after two seconds: one after the other they would take a minute.
-            order.together = (0..<30).map { _ in Push(token("de1a002000")) }
+            order.together = (0..<30).map { _ in Push(Tokens.beginning("de1a002000")) }
             let answers = try await ProviderLibrary.aioapns.run(order)
             #expect(answers.map(\.outcome) == Array(repeating: "accepted", count: 31))
-            let ledger = simulator.ledger.records(token: token("de1a002000"))
+            let ledger = simulator.ledger.records(token: Tokens.beginning("de1a002000"))
             #expect(ledger.map(\.id.description).sorted() == order.together.map(\.id).sorted())
             let times = ledger.map(\.time)
             #expect((times.max() ?? 0) - (times.min() ?? 0) < 20_000)
@@ -202,11 +202,11 @@ struct ProviderLibraryTests {
         try await with({ $0.streams = streams }) { simulator, order in
             var order = order
             order.oneByOne = [Push(RequestBuilder.token)]
-            order.together = (0..<6).map { _ in Push(token("de1a000500")) }
+            order.together = (0..<6).map { _ in Push(Tokens.beginning("de1a000500")) }
             let answers = try await ProviderLibrary.aioapns.run(order)
             #expect(answers.map(\.outcome) == Array(repeating: "accepted", count: 7))
             #expect(Set(simulator.ledger.records().map(\.connection)) == [1])
-            let times = simulator.ledger.records(token: token("de1a000500")).map(\.time)
+            let times = simulator.ledger.records(token: Tokens.beginning("de1a000500")).map(\.time)
             #expect(times.count == 6)
             // A little less than half a second: times are rounded.
             #expect(zip(times.dropFirst(), times).contains { $0 - $1 < 490 } == grows)

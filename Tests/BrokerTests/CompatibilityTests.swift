@@ -6,7 +6,7 @@ import RabbitMQ
 import Testing
 
 /// A message as it was once seen on the wire, kept as a file.
-struct RecordedMessage: Decodable, Sendable {
+private struct RecordedMessage: Decodable, Sendable {
     var routingKey: String
     var contentType: String
     var messageID: String

@@ -8,26 +8,26 @@ import RabbitMQ
 import Testing
 import Topology
 
-/// Something that a client may try at a broker.
-enum Deed: Sendable, CustomStringConvertible {
-    case publish(String, key: String)
-    case consume(String)
-    case declare(String)
-    case bind(String, to: String, key: String)
-
-    var description: String {
-        switch self {
-        case .publish(let exchange, let key):
-            "publish to \(exchange.isEmpty ? "the default exchange" : exchange), \(key)"
-        case .consume(let queue): "consume \(queue)"
-        case .declare(let queue): "declare \(queue)"
-        case .bind(let queue, let exchange, let key): "bind \(queue) to \(exchange), \(key)"
-        }
-    }
-}
-
 @Suite("What each role may do at the broker, and what it may not", .serialized, .ownThread, .timeLimit(.minutes(5)))
 struct RoleTests {
+    /// Something that a client may try at a broker.
+    enum Deed: Sendable, CustomStringConvertible {
+        case publish(String, key: String)
+        case consume(String)
+        case declare(String)
+        case bind(String, to: String, key: String)
+
+        var description: String {
+            switch self {
+            case .publish(let exchange, let key):
+                "publish to \(exchange.isEmpty ? "the default exchange" : exchange), \(key)"
+            case .consume(let queue): "consume \(queue)"
+            case .declare(let queue): "declare \(queue)"
+            case .bind(let queue, let exchange, let key): "bind \(queue) to \(exchange), \(key)"
+            }
+        }
+    }
+
     private static let virtualHost = "roles"
     private static let job = "development.normal.com.example.app"
     private static let ownReply = "apns.q.reply.apns-producer.1"

@@ -5,7 +5,7 @@ import TestSupport
 import Text
 
 /// Something that chance may let happen: it is brought about and repaired again.
-struct Mishap: Sendable {
+private struct Mishap: Sendable {
     /// The name in the list of what happened.
     var name: String
     /// Whether no connection with the broker outlives it.

@@ -13,7 +13,7 @@ final class ClientRecorder: HTTP2ClientDelegate {
     var onGoAway: (() -> Void)?
 
     func response(tag: Int, header name: Span<UInt8>, value: Span<UInt8>) {
-        responses[tag, default: SeenResponse()].headers.append("\(text(name)): \(text(value))")
+        responses[tag, default: SeenResponse()].headers.append("\(Self.text(name)): \(Self.text(value))")
     }
 
     func response(tag: Int, data: Span<UInt8>) {
@@ -42,5 +42,10 @@ final class ClientRecorder: HTTP2ClientDelegate {
     /// The closures by tag, when each tag was used once.
     var closureByTag: [Int: StreamClosure] {
         Dictionary(closures.map { ($0.tag, $0.closure) }) { first, _ in first }
+    }
+
+    /// The bytes of a span as text.
+    private static func text(_ span: Span<UInt8>) -> String {
+        span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -34,7 +34,7 @@ struct ClosureTests {
         peer.events.onGoAway = { [unowned peer] in
             closuresBefore = peer.events.closures.count
             do throws(HTTP2Error) {
-                _ = try peer.client.submit(pushHead(), body: [], range: 0..<0, tag: 5)
+                _ = try peer.client.submit(.push(), body: [], range: 0..<0, tag: 5)
             } catch { refusal = error }
         }
         try peer.receive(Raw.goAway(lastStreamID: 0, code: 7, debugData: "busy"))
@@ -54,7 +54,7 @@ struct ClosureTests {
         #expect(!peer.client.acceptsRequests)
         #expect(peer.events.goAways.isEmpty)
         let error = #expect(throws: HTTP2Error.self) {
-            try peer.client.submit(pushHead(), body: [], range: 0..<0, tag: 1)
+            try peer.client.submit(.push(), body: [], range: 0..<0, tag: 1)
         }
         #expect(error?.code == .goingAway)
         try peer.receive(Array(frame.suffix(from: 9)))
@@ -173,7 +173,7 @@ struct ClosureTests {
         #expect(peer.client.wantsToSend)
         try peer.drain()
         #expect(peer.events.closureByTag == [1: .unprocessed])
-        let again = try peer.client.submit(pushHead(), body: [1], range: 0..<1, tag: 1)
+        let again = try peer.client.submit(.push(), body: [1], range: 0..<1, tag: 1)
         try peer.receive(Raw.settings([(3, 10)]))
         try peer.drain()
         #expect(peer.events.closures.count == 1)
@@ -221,9 +221,9 @@ struct ClosureTests {
     func lostBeforeWritten() throws {
         let events = ClientRecorder()
         let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
-        for tag in 0..<2 { _ = try client.submit(pushHead(), body: [1], range: 0..<1, tag: tag) }
+        for tag in 0..<2 { _ = try client.submit(.push(), body: [1], range: 0..<1, tag: tag) }
         client.connectionLost()
         #expect(events.closureByTag == [0: .unprocessed, 1: .unprocessed])
-        #expect(throws: HTTP2Error.self) { try client.submit(pushHead(), body: [], range: 0..<0, tag: 0) }
+        #expect(throws: HTTP2Error.self) { try client.submit(.push(), body: [], range: 0..<0, tag: 0) }
     }
 }

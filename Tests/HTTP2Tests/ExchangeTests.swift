@@ -12,7 +12,7 @@ struct ExchangeTests {
         try pair.settle()
         let request = try #require(pair.serverEvents.requests.first)
         #expect(
-            lines(request) == [
+            request.lines == [
                 ":method: POST", ":scheme: https", ":path: /3/device/00", ":authority: localhost", "apns-id: a",
                 "apns-id: b", "x: ",
             ])
@@ -70,7 +70,7 @@ struct ExchangeTests {
     func bodyRange(range: Range<Int>) throws {
         let pair = try Pair()
         let body: [UInt8] = Array(0..<10)
-        _ = try pair.client.submit(pushHead(), body: body, range: range, tag: 0)
+        _ = try pair.client.submit(.push(), body: body, range: range, tag: 0)
         try pair.settle()
         #expect(pair.serverEvents.requests.map(\.body) == [Array(body[range])])
     }
@@ -79,7 +79,7 @@ struct ExchangeTests {
     func sendLimit(limit: Int) throws {
         let events = ClientRecorder()
         let session = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
-        _ = try session.submit(pushHead(), body: Array(repeating: 7, count: 300), range: 0..<300, tag: 0)
+        _ = try session.submit(.push(), body: Array(repeating: 7, count: 300), range: 0..<300, tag: 0)
         var output: [UInt8] = [9]
         while session.wantsToSend {
             let before = output.count
@@ -116,7 +116,7 @@ struct ExchangeTests {
             Raw.headers, flags: Raw.endHeaders | Raw.endStream, stream: 1, Raw.field("checksum", "none"))
         try server.receive(bytes.span)
         #expect(
-            events.requests.map(lines) == [[":method: POST", ":scheme: https", ":path: /", ":authority: a"]])
+            events.requests.map(\.lines) == [[":method: POST", ":scheme: https", ":path: /", ":authority: a"]])
         #expect(events.requests.map(\.body) == [[1, 2]])
     }
 

@@ -3,50 +3,53 @@ import Text
 
 @testable import HTTP2
 
-/// Bytes that break HTTP/2 after a valid beginning.
-struct BadBytes: CustomTestStringConvertible, Sendable {
-    var name: String
-    var bytes: [UInt8]
-
-    var testDescription: String { name }
-
-    /// What neither side may send.
-    static let both: [BadBytes] = [
-        BadBytes(name: "DATA on stream 0", bytes: Raw.frame(Raw.data, [1])),
-        BadBytes(name: "SETTINGS of five bytes", bytes: Raw.frame(Raw.settings, [0, 1, 2, 3, 4])),
-        BadBytes(name: "SETTINGS out of range", bytes: Raw.settings([(4, 0xffff_ffff)])),
-        BadBytes(name: "PING of seven bytes", bytes: Raw.frame(Raw.ping, [1, 2, 3, 4, 5, 6, 7])),
-        BadBytes(name: "window update by nothing", bytes: Raw.frame(Raw.windowUpdate, Raw.number(0))),
-        BadBytes(name: "window update beyond 2^31", bytes: Raw.frame(Raw.windowUpdate, Raw.number(0x7fff_ffff))),
-        BadBytes(
-            name: "unknown table index", bytes: Raw.frame(Raw.headers, flags: Raw.endHeaders, stream: 1, [0xff, 0x7f])),
-        BadBytes(
-            name: "frame over the largest size",
-            bytes: Raw.frame(Raw.data, stream: 1, Array(repeating: 0, count: 16385))),
-        BadBytes(name: "CONTINUATION of nothing", bytes: Raw.frame(Raw.continuation, stream: 1, [0x88])),
-        BadBytes(
-            name: "DATA inside a header block",
-            bytes: Raw.frame(Raw.headers, stream: 1, []) + Raw.frame(Raw.data, stream: 1, [1])),
-        BadBytes(name: "RST_STREAM of an idle stream", bytes: Raw.frame(Raw.resetStream, stream: 99, Raw.number(8))),
-        BadBytes(name: "noise", bytes: Array(repeating: 0xff, count: 64)),
-    ]
-
-    /// What a server may not send.
-    static let fromServer: [BadBytes] =
-        both + [
-            BadBytes(name: "HTTP/1.1", bytes: Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
-            BadBytes(
-                name: "PUSH_PROMISE",
-                bytes: Raw.frame(Raw.settings, flags: Raw.acknowledgement)
-                    + Raw.frame(Raw.pushPromise, flags: Raw.endHeaders, stream: 1, Raw.number(2) + [0x82, 0x86, 0x84])),
-            BadBytes(
-                name: "HEADERS of a stream never opened",
-                bytes: Raw.frame(Raw.headers, flags: Raw.endHeaders, stream: 99, Raw.status200)),
-        ]
-}
-
 @Suite("Bytes of a broken peer", .timeLimit(.minutes(1)))
 struct ForeignBytesTests {
+    /// Bytes that break HTTP/2 after a valid beginning.
+    struct BadBytes: CustomTestStringConvertible, Sendable {
+        var name: String
+        var bytes: [UInt8]
+
+        var testDescription: String { name }
+
+        /// What neither side may send.
+        static let both: [BadBytes] = [
+            BadBytes(name: "DATA on stream 0", bytes: Raw.frame(Raw.data, [1])),
+            BadBytes(name: "SETTINGS of five bytes", bytes: Raw.frame(Raw.settings, [0, 1, 2, 3, 4])),
+            BadBytes(name: "SETTINGS out of range", bytes: Raw.settings([(4, 0xffff_ffff)])),
+            BadBytes(name: "PING of seven bytes", bytes: Raw.frame(Raw.ping, [1, 2, 3, 4, 5, 6, 7])),
+            BadBytes(name: "window update by nothing", bytes: Raw.frame(Raw.windowUpdate, Raw.number(0))),
+            BadBytes(name: "window update beyond 2^31", bytes: Raw.frame(Raw.windowUpdate, Raw.number(0x7fff_ffff))),
+            BadBytes(
+                name: "unknown table index",
+                bytes: Raw.frame(Raw.headers, flags: Raw.endHeaders, stream: 1, [0xff, 0x7f])),
+            BadBytes(
+                name: "frame over the largest size",
+                bytes: Raw.frame(Raw.data, stream: 1, Array(repeating: 0, count: 16385))),
+            BadBytes(name: "CONTINUATION of nothing", bytes: Raw.frame(Raw.continuation, stream: 1, [0x88])),
+            BadBytes(
+                name: "DATA inside a header block",
+                bytes: Raw.frame(Raw.headers, stream: 1, []) + Raw.frame(Raw.data, stream: 1, [1])),
+            BadBytes(
+                name: "RST_STREAM of an idle stream", bytes: Raw.frame(Raw.resetStream, stream: 99, Raw.number(8))),
+            BadBytes(name: "noise", bytes: Array(repeating: 0xff, count: 64)),
+        ]
+
+        /// What a server may not send.
+        static let fromServer: [BadBytes] =
+            both + [
+                BadBytes(name: "HTTP/1.1", bytes: Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
+                BadBytes(
+                    name: "PUSH_PROMISE",
+                    bytes: Raw.frame(Raw.settings, flags: Raw.acknowledgement)
+                        + Raw.frame(
+                            Raw.pushPromise, flags: Raw.endHeaders, stream: 1, Raw.number(2) + [0x82, 0x86, 0x84])),
+                BadBytes(
+                    name: "HEADERS of a stream never opened",
+                    bytes: Raw.frame(Raw.headers, flags: Raw.endHeaders, stream: 99, Raw.status200)),
+            ]
+    }
+
     @Test(
         "A client throws on what HTTP/2 forbids, says so to the peer, and its requests are lost",
         arguments: BadBytes.fromServer)
@@ -156,7 +159,7 @@ struct ForeignBytesTests {
         for _ in 0..<150 {
             let events = ClientRecorder()
             let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
-            for tag in 0..<10 { _ = try client.submit(pushHead(), body: [1, 2], range: 0..<2, tag: tag) }
+            for tag in 0..<10 { _ = try client.submit(.push(), body: [1, 2], range: 0..<2, tag: tag) }
             var output: [UInt8] = []
             let bytes = Self.mutate(original, &generator)
             try? client.receive(bytes.span.extracting(..<60))

@@ -16,7 +16,7 @@ struct ForeignProgramTests {
         let events = ClientRecorder()
         let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
         for (tag, body) in bodies.enumerated() {
-            _ = try client.submit(pushHead(), body: body, range: 0..<size, tag: tag)
+            _ = try client.submit(.push(), body: body, range: 0..<size, tag: tag)
         }
         client.ping(42)
         try run(client, over: socket) { client.openStreams == 0 && !events.pings.isEmpty }
@@ -37,7 +37,7 @@ struct ForeignProgramTests {
         let socket = try LoopbackSocket.connected(port: port)
         let events = ClientRecorder()
         let client = try HTTP2ClientSession(settings: HTTP2Settings(), delegate: events)
-        for tag in 0..<100 { _ = try client.submit(pushHead(), body: [1], range: 0..<1, tag: tag) }
+        for tag in 0..<100 { _ = try client.submit(.push(), body: [1], range: 0..<1, tag: tag) }
         try run(client, over: socket) { events.closures.count >= 30 }
         #expect(program != nil)
         program = nil
@@ -83,7 +83,7 @@ struct ForeignProgramTests {
         try serve(server, over: try listener.accept())
         #expect(program.waitForExit() == 0)
         let request = try #require(events.requests.first)
-        #expect(lines(request).contains(":path: /3/device/0a"))
+        #expect(request.lines.contains(":path: /3/device/0a"))
         #expect(request.body == Array("{}".utf8))
     }
 

@@ -6,7 +6,7 @@ import Testing
 struct HeaderBlockTests {
     @Test("Truncating to a mark keeps the fields before it and drops those after it")
     func truncation() throws {
-        var block = pushHead()
+        var block = HeaderBlock.push()
         let mark = block.mark
         for value in ["one", "two"] {
             block.truncate(to: mark)
@@ -14,7 +14,7 @@ struct HeaderBlockTests {
             block.append("apns-priority", "5")
         }
         #expect(block.count == 6)
-        let plain = try received(pushHead())
+        let plain = try received(HeaderBlock.push())
         #expect(try received(block) == plain + ["apns-collapse-id: two", "apns-priority: 5"])
         block.beginValue("x")
         block.truncate(to: mark)
@@ -47,7 +47,7 @@ struct HeaderBlockTests {
 
     @Test("An emptied block can be filled again")
     func reuse() throws {
-        var block = pushHead(extra: [("a", "b")])
+        var block = HeaderBlock.push(extra: [("a", "b")])
         block.removeAll()
         #expect(block.count == 0)
         block.append(":method", "GET")
@@ -60,7 +60,7 @@ struct HeaderBlockTests {
     @Test("More fields than the session's buffer holds at first arrive all")
     func manyFields() throws {
         let extra = (0..<100).map { ("x-\($0)", "value \($0)") }
-        #expect(try received(pushHead(extra: extra)).suffix(100) == extra.map { "\($0.0): \($0.1)" }[...])
+        #expect(try received(HeaderBlock.push(extra: extra)).suffix(100) == extra.map { "\($0.0): \($0.1)" }[...])
     }
 
     @Test("A block of absurd size is refused, and the session goes on")
@@ -101,6 +101,6 @@ struct HeaderBlockTests {
         let pair = try Pair()
         _ = try pair.client.submit(block, body: [], range: 0..<0, tag: 0)
         try pair.settle()
-        return lines(try #require(pair.serverEvents.requests.first))
+        return try #require(pair.serverEvents.requests.first).lines
     }
 }

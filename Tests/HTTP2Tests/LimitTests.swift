@@ -69,7 +69,7 @@ struct LimitTests {
     func unclaimedWindow() throws {
         let peer = try RawServer(settings: [(3, 10), (4, 1)])
         let body = [UInt8](repeating: 1, count: 1_000)
-        for tag in 0..<5 { _ = try peer.client.submit(pushHead(), body: body, range: 100..<1_000, tag: tag) }
+        for tag in 0..<5 { _ = try peer.client.submit(.push(), body: body, range: 100..<1_000, tag: tag) }
         #expect(peer.client.remoteWindow == 65_535 && peer.client.unclaimedWindow == 65_535 - 5 * 900)
         try peer.drain()
         #expect(peer.client.remoteWindow == 65_535 - 5, "each stream has a window of one byte")

@@ -61,6 +61,6 @@ final class Pair {
     /// Submits a usual request.
     @discardableResult
     func submit(tag: Int, body: [UInt8] = [], extra: [(String, String)] = []) throws -> Int32 {
-        try client.submit(pushHead(extra: extra), body: body, range: 0..<body.count, tag: tag)
+        try client.submit(.push(extra: extra), body: body, range: 0..<body.count, tag: tag)
     }
 }

@@ -14,7 +14,7 @@ final class RawServer {
     /// Submits requests with tags from 0 and writes them.
     func submit(_ count: Int, body: [UInt8] = []) throws {
         for tag in 0..<count {
-            _ = try client.submit(pushHead(), body: body, range: 0..<body.count, tag: tag)
+            _ = try client.submit(.push(), body: body, range: 0..<body.count, tag: tag)
         }
         try drain()
     }

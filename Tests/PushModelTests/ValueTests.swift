@@ -140,3 +140,17 @@ struct ValueTests {
         #expect(Reason(bytes: [0xFF]).rawValue == "\u{FFFD}")
     }
 }
+
+// A span cannot be an argument within #expect, so the functions under test get twins that take text.
+extension PushType {
+    fileprivate init(_ text: String) { self.init(0..<text.utf8.count, in: text.bytes.span) }
+}
+
+extension JobRoutingKey {
+    fileprivate init?(_ range: Range<Int>, of bytes: [UInt8]) { self.init(range, in: bytes.span) }
+    fileprivate static func mistake(in text: String) -> String? { mistake(0..<text.utf8.count, in: text.bytes.span) }
+}
+
+extension [UInt8] {
+    fileprivate var wholeNumber: Int64? { span.wholeNumber() }
+}

@@ -1,18 +1,10 @@
 import EventLoop
 import Foundation
 import HTTP2
-import Synchronization
 import TLS
 import Testing
 
 @testable import APNSSimulator
-
-/// A clock that tests move, in milliseconds since 1970.
-final class TestClock: Sendable {
-    private let offset = Atomic<Int64>(0)
-    var now: Int64 { WallClock.milliseconds() + offset.load(ordering: .relaxed) }
-    func advance(by milliseconds: Int64) { offset.add(milliseconds, ordering: .relaxed) }
-}
 
 @Suite("Devices of a running simulator", .timeLimit(.minutes(1)))
 struct DeviceTests {

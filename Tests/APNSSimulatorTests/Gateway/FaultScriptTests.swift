@@ -27,10 +27,10 @@ struct FaultScriptTests {
             let client = try RawClient(simulator)
             #expect(try client.exchange(try push).status == 200)
             try client.wait { client.settings.count == 2 }
-            let lost = try client.send(try push.token(token("abcd")))
+            let lost = try client.send(try push.token(Tokens.beginning("abcd")))
             #expect(try client.exchange(try push).status == 200)
             #expect(client.answers[lost]?.closure == nil)
-            let record = try #require(simulator.ledger.records(token: token("abcd")).first)
+            let record = try #require(simulator.ledger.records(token: Tokens.beginning("abcd")).first)
             #expect(record.status == 200)
             #expect(record.label == "answer lost: silent")
         }
@@ -40,7 +40,7 @@ struct FaultScriptTests {
     func lost(_ loss: String) async throws {
         try await withScenario("rules: [{ match: { token: abcd }, verdict: { lose: \(loss) } }]") { simulator in
             let client = try RawClient(simulator)
-            let lost = try client.send(try push.token(token("abcd")))
+            let lost = try client.send(try push.token(Tokens.beginning("abcd")))
             if loss == "close" {
                 try client.waitForEnd()
             } else {
@@ -65,11 +65,11 @@ struct FaultScriptTests {
         try await withScenario(yaml) { simulator in
             let client = try RawClient(simulator)
             let before = MonotonicTime.now()
-            #expect(try client.exchange(try push.token(token("bbbb"))).status == 200)
+            #expect(try client.exchange(try push.token(Tokens.beginning("bbbb"))).status == 200)
             #expect(MonotonicTime.now().nanoseconds(since: before) >= 149_000_000)
             #expect(try client.exchange(try push).status == 200)
             let dead = try RawClient(simulator)
-            let tag = try dead.send(try push.token(token("aaaa")))
+            let tag = try dead.send(try push.token(Tokens.beginning("aaaa")))
             #expect(try dead.staysSilent(milliseconds: 200))
             #expect(dead.answers[tag]?.closure == nil && !dead.isClosed)
         }
@@ -80,7 +80,7 @@ struct FaultScriptTests {
         try await withScenario("rules: [{ match: { token: abcd }, verdict: { streams: 3 } }]") { simulator in
             let client = try RawClient(simulator)
             #expect(try client.exchange(try push).status == 200)
-            #expect(try client.exchange(try push.token(token("abcd"))).status == 200)
+            #expect(try client.exchange(try push.token(Tokens.beginning("abcd"))).status == 200)
             try client.wait { client.settings.last?.maxConcurrentStreams == 3 }
             #expect(try client.exchange(try push).status == 200)
             try client.wait { client.settings.last?.maxConcurrentStreams == 1000 }
@@ -97,16 +97,16 @@ struct FaultScriptTests {
             """
         try await withScenario(yaml) { simulator in
             let twice = try RawClient(simulator)
-            #expect(try twice.exchange(try push.token(token("aaaa"))).status == 200)
+            #expect(try twice.exchange(try push.token(Tokens.beginning("aaaa"))).status == 200)
             try twice.waitForEnd()
             #expect(twice.goAways.map(text) == Array(repeating: #"{"reason":"BadCertificateEnvironment"}"#, count: 2))
             let plain = try RawClient(simulator)
-            #expect(try plain.exchange(try push.token(token("bbbb"))).status == 200)
+            #expect(try plain.exchange(try push.token(Tokens.beginning("bbbb"))).status == 200)
             try plain.waitForEnd()
             #expect(plain.goAways.map(text) == ["Maximum active streams violated."])
             #expect(plain.goAways.first?.code.rawValue == 7)
             let open = try RawClient(simulator)
-            #expect(try open.exchange(try push.token(token("cccc"))).status == 200)
+            #expect(try open.exchange(try push.token(Tokens.beginning("cccc"))).status == 200)
             try open.wait { open.goAways.count == 1 }
             #expect(try open.staysSilent(milliseconds: 200))
             #expect(!open.isClosed)

@@ -23,7 +23,7 @@ struct GatewayFaultTests {
     func reset() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let answer = try client.exchange(try SimulatorBench.push(maker).token(token("c0de0008")))
+            let answer = try client.exchange(try SimulatorBench.push(maker).token(Tokens.beginning("c0de0008")))
             guard case .reset(let code) = answer.closure else {
                 Issue.record("not reset")
                 return
@@ -38,10 +38,10 @@ struct GatewayFaultTests {
     func silent() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let silent = try client.send(try SimulatorBench.push(maker).token(token("0ff00000")))
+            let silent = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("0ff00000")))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             #expect(client.answers[silent]?.closure == nil)
-            #expect(simulator.ledger.records(token: token("0ff00000")).map(\.label) == ["silent"])
+            #expect(simulator.ledger.records(token: Tokens.beginning("0ff00000")).map(\.label) == ["silent"])
         }
     }
 
@@ -49,7 +49,7 @@ struct GatewayFaultTests {
     func delay() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let slow = try client.send(try SimulatorBench.push(maker).token(token("de1a000150")))
+            let slow = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("de1a000150")))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             #expect(client.answers[slow]?.closure == nil)
             try client.wait { client.answers[slow]?.closure != nil }
@@ -61,7 +61,7 @@ struct GatewayFaultTests {
     func failing() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let push = try SimulatorBench.push(maker).token(token("fa112429"))
+            let push = try SimulatorBench.push(maker).token(Tokens.beginning("fa112429"))
             #expect(try (0..<3).map { _ in try client.exchange(push).status } == [429, 429, 200])
         }
     }
@@ -70,7 +70,7 @@ struct GatewayFaultTests {
     func politeGoAway() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let answer = try client.exchange(try SimulatorBench.push(maker).token(token("90a00000")))
+            let answer = try client.exchange(try SimulatorBench.push(maker).token(Tokens.beginning("90a00000")))
             #expect(answer.status == 200)
             try client.waitForEnd()
             let goAway = try #require(client.goAways.last)
@@ -83,7 +83,7 @@ struct GatewayFaultTests {
     func goAwayBefore() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let tag = try client.send(try SimulatorBench.push(maker).token(token("90a10000")))
+            let tag = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("90a10000")))
             try client.waitForEnd()
             #expect(client.goAways.last?.lastStreamID == 1)
             guard case .unprocessed = client.answers[tag]?.closure else {
@@ -97,7 +97,7 @@ struct GatewayFaultTests {
     func goAwayUnanswered() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let tag = try client.send(try SimulatorBench.push(maker).token(token("90a20000")))
+            let tag = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("90a20000")))
             try client.waitForEnd()
             #expect(client.goAways.last?.lastStreamID == 3)
             guard case .lost = client.answers[tag]?.closure else {
@@ -111,7 +111,7 @@ struct GatewayFaultTests {
     func cut() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            try client.send(try SimulatorBench.push(maker).token(token("c105ed00")))
+            try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("c105ed00")))
             try client.waitForEnd()
             #expect(client.goAways.isEmpty)
             #expect(simulator.ledger.records().last?.label == "close")

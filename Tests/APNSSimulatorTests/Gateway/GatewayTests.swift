@@ -97,7 +97,8 @@ struct GatewayTests {
         let number = Refusal.known[..<index].count { $0.status == refusal.status }
         let prefix = "bad\(number < 10 ? "0" : "")\(number)\(refusal.status)"
         try await SimulatorBench.with { simulator in
-            let answer = try RawClient(simulator).exchange(try SimulatorBench.push(maker).token(token(prefix)))
+            let answer = try RawClient(simulator).exchange(
+                try SimulatorBench.push(maker).token(Tokens.beginning(prefix)))
             #expect(answer.status == refusal.status)
             #expect(answer.reason == refusal.reason)
             #expect(answer.headers["content-type"] == "application/json")

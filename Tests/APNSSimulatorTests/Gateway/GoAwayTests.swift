@@ -72,7 +72,7 @@ struct GoAwayTests {
         let yaml = "connections: [{ streams: 100, goaway: { after_pushes: 3, reason: Shutdown } }]"
         try await withScenario(yaml, devices: devices) { simulator in
             let client = try RawClient(simulator)
-            let refused = try push.token(token("bad00400"))
+            let refused = try push.token(Tokens.beginning("bad00400"))
             let tags = try client.send([try push, refused, refused])
             try client.waitForEnd()
             #expect(tags.map { client.answers[$0]?.status } == [200, 400, 400])
@@ -89,7 +89,7 @@ struct GoAwayTests {
         let yaml = "connections: [{ streams: 100, goaway: { after_pushes: 2, reason: Shutdown } }]"
         try await withScenario(yaml) { simulator in
             let client = try RawClient(simulator)
-            try client.send(try push.token(token("0ff00000")))
+            try client.send(try push.token(Tokens.beginning("0ff00000")))
             #expect(try client.exchange(try push).status == 200)
             try client.wait { client.goAways.map(\.lastStreamID) == [3] }
         }
@@ -99,7 +99,7 @@ struct GoAwayTests {
     func excessStream() async throws {
         try await SimulatorBench.with({ $0.streams = .fixed(1) }) { simulator in
             let client = try RawClient(simulator)
-            try client.send(try push.token(token("0ff00000")))
+            try client.send(try push.token(Tokens.beginning("0ff00000")))
             // HEADERS of stream 3 with END_STREAM and END_HEADERS: POST, https, /.
             try client.write([0, 0, 3, 1, 5, 0, 0, 0, 3, 0x83, 0x87, 0x84])
             try client.waitForEnd()

@@ -23,7 +23,7 @@ struct PatienceTests {
             #expect(client.settings.count == 1)
             #expect(try client.exchange(good).status == 200)
             try client.wait { client.settings.count == 2 }
-            for _ in 0..<5 { #expect(try client.exchange(good.token(token("dead0410"))).status == 410) }
+            for _ in 0..<5 { #expect(try client.exchange(good.token(Tokens.beginning("dead0410"))).status == 410) }
             for _ in 0..<2 { #expect(try client.exchange(try bad).status == 400) }
             try client.wait { client.settings.count == 3 }
             #expect(try client.exchange(good).status == 200)
@@ -38,7 +38,7 @@ struct PatienceTests {
     func disconnection(_ prefix: String, _ reason: String, _ count: Int) async throws {
         try await SimulatorBench.with({ $0.limits.errorsUntilDisconnect = 8 }) { simulator in
             let client = try RawClient(simulator)
-            let push = try SimulatorBench.push(maker).token(token(prefix))
+            let push = try SimulatorBench.push(maker).token(Tokens.beginning(prefix))
             for _ in 0..<count { #expect(try client.exchange(push).reason == reason) }
             try client.waitForEnd()
             #expect(
@@ -111,7 +111,7 @@ struct PatienceTests {
             let client = try RawClient(simulator)
             let push = try SimulatorBench.push(maker)
             #expect(try (0..<3).map { _ in try client.exchange(push).status } == [200, 200, 429])
-            #expect(try client.exchange(push.token(token("ab"))).status == 200)
+            #expect(try client.exchange(push.token(Tokens.beginning("ab"))).status == 200)
             simulator.control.advanceClock(milliseconds: 60_000)
             #expect(try client.exchange(push).status == 200)
         }

@@ -7,7 +7,7 @@ struct DeviceTokenPrefixTests {
     static let now: Int64 = 1_763_712_800_000
 
     private func sequence(_ prefix: String) -> VerdictSequence? {
-        DeviceTokenPrefix.sequence(of: Array(token(prefix).utf8), now: Self.now)
+        DeviceTokenPrefix.sequence(of: Array(Tokens.beginning(prefix).utf8), now: Self.now)
     }
 
     @Test("Every documented reason has a prefix, and the help names it")

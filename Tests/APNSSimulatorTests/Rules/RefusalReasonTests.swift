@@ -4,57 +4,60 @@ import Testing
 
 @testable import APNSSimulator
 
-/// One way to meet a reason by breaking a rule, without a script.
-struct RuleCase: Sendable, CustomTestStringConvertible {
-    /// The reason wanted.
-    var reason: String
-    /// Changes the simulator before its start.
-    var configure: @Sendable (inout SimulatorConfiguration) -> Void = { _ in }
-    /// Makes the request that breaks the rule; may push and change the simulator first.
-    var request: @Sendable (RuleBench) throws -> RawAnswer
-
-    var testDescription: String { reason }
-
-    init(
-        _ reason: String, _ configure: @escaping @Sendable (inout SimulatorConfiguration) -> Void = { _ in },
-        _ request: @escaping @Sendable (RuleBench) throws -> RawAnswer
-    ) {
-        self.reason = reason
-        self.configure = configure
-        self.request = request
-    }
-
-    /// A request that is wrong by itself.
-    static func wrong(_ reason: String, _ change: @escaping @Sendable (RequestBuilder) -> RequestBuilder) -> RuleCase {
-        RuleCase(reason) { try $0.client().exchange(change(try $0.push())) }
-    }
-}
-
-/// What a case works with.
-struct RuleBench {
-    let simulator: RunningSimulator
-    let maker: TokenMaker
-
-    func client(_ certificate: ProviderCertificate? = nil) throws -> RawClient {
-        try RawClient(simulator, certificate: certificate)
-    }
-
-    func push(keyID: String = "ABC1234567", teamID: String = "DEF7654321", minutesLater: Int64 = 0) throws
-        -> RequestBuilder
-    {
-        let bearer = try maker.bearer(issuedAt: maker.issuedAt + minutesLater * 60, keyID: keyID, teamID: teamID)
-        return RequestBuilder().with("authorization", bearer)
-    }
-
-    func certificate(_ topics: [String] = ["com.example.app"], for environments: Set<ServiceEnvironment> = []) throws
-        -> ProviderCertificate
-    {
-        try simulator.control.issue(ProviderCertificateRequest(topics: topics, environments: environments))
-    }
-}
-
 @Suite("Every reason by breaking its rule", .timeLimit(.minutes(1)))
 struct RefusalReasonTests {
+    /// One way to meet a reason by breaking a rule, without a script.
+    struct RuleCase: Sendable, CustomTestStringConvertible {
+        /// The reason wanted.
+        var reason: String
+        /// Changes the simulator before its start.
+        var configure: @Sendable (inout SimulatorConfiguration) -> Void = { _ in }
+        /// Makes the request that breaks the rule; may push and change the simulator first.
+        var request: @Sendable (RuleBench) throws -> RawAnswer
+
+        var testDescription: String { reason }
+
+        init(
+            _ reason: String, _ configure: @escaping @Sendable (inout SimulatorConfiguration) -> Void = { _ in },
+            _ request: @escaping @Sendable (RuleBench) throws -> RawAnswer
+        ) {
+            self.reason = reason
+            self.configure = configure
+            self.request = request
+        }
+
+        /// A request that is wrong by itself.
+        static func wrong(_ reason: String, _ change: @escaping @Sendable (RequestBuilder) -> RequestBuilder)
+            -> RuleCase
+        {
+            RuleCase(reason) { try $0.client().exchange(change(try $0.push())) }
+        }
+    }
+
+    /// What a case works with.
+    struct RuleBench {
+        let simulator: RunningSimulator
+        let maker: TokenMaker
+
+        func client(_ certificate: ProviderCertificate? = nil) throws -> RawClient {
+            try RawClient(simulator, certificate: certificate)
+        }
+
+        func push(keyID: String = "ABC1234567", teamID: String = "DEF7654321", minutesLater: Int64 = 0) throws
+            -> RequestBuilder
+        {
+            let bearer = try maker.bearer(issuedAt: maker.issuedAt + minutesLater * 60, keyID: keyID, teamID: teamID)
+            return RequestBuilder().with("authorization", bearer)
+        }
+
+        func certificate(_ topics: [String] = ["com.example.app"], for environments: Set<ServiceEnvironment> = [])
+            throws
+            -> ProviderCertificate
+        {
+            try simulator.control.issue(ProviderCertificateRequest(topics: topics, environments: environments))
+        }
+    }
+
     static let requests: [RuleCase] = [
         .wrong("BadCollapseId") { $0.with("apns-collapse-id", String(repeating: "c", count: 65)) },
         .wrong("BadDeviceToken") { $0.token("no-token") },
@@ -130,7 +133,7 @@ struct RefusalReasonTests {
     func rule(_ given: RuleCase) async throws {
         let maker = try TokenMaker()
         func key(_ id: String, _ team: String = "DEF7654321") -> ProviderKey {
-            ProviderKey(keyID: id, teamID: team, publicKey: maker.publicKey)
+            ProviderKey(keyID: id, teamID: team, publicKey: maker.key.publicKey)
         }
         var topicKey = key("TOPICKEY01")
         topicKey.topics = ["com.example.app"]
@@ -160,7 +163,7 @@ struct RefusalReasonTests {
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             // Two silent streams keep the connection from being idle, but not the time from passing.
             try client.wait { client.settings.count == 2 }
-            try client.send(try SimulatorBench.push(maker).token(token("0ff00000")))
+            try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("0ff00000")))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             simulator.control.advanceClock(milliseconds: 60_001)
             let late = try client.exchange(try SimulatorBench.push(maker))
@@ -195,8 +198,4 @@ struct RefusalReasonTests {
             #expect(answer.headers["retry-after"] == "7")
         }
     }
-}
-
-extension TokenMaker {
-    var publicKey: ES256PublicKey { key.publicKey }
 }

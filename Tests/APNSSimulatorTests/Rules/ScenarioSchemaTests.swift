@@ -4,19 +4,19 @@ import Text
 
 @testable import APNSSimulator
 
-/// The scenario files that come with the project.
-enum ScenarioFiles {
-    static let directory =
-        "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/config/scenarios"
-
-    static var names: [String] {
-        let all = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return all.filter { $0.hasSuffix(".yaml") }.sorted()
-    }
-}
-
 @Suite("Scenario files and their schema", .timeLimit(.minutes(1)))
 struct ScenarioSchemaTests {
+    /// The scenario files that come with the project.
+    enum ScenarioFiles {
+        static let directory =
+            "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/config/scenarios"
+
+        static var names: [String] {
+            let all = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+            return all.filter { $0.hasSuffix(".yaml") }.sorted()
+        }
+    }
+
     private func schema() throws -> [String: Any] {
         let data = try Data(contentsOf: URL(filePath: ScenarioFiles.directory + "/scenario.schema.json"))
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])

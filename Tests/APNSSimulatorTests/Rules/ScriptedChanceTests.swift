@@ -45,7 +45,7 @@ struct ScriptedChanceTests {
         var chooser = VerdictChooser(
             scenario: Scenario(rules: [timed, placed, busy]), usesPrefixes: false, start: 100)
         func status(_ device: String, at now: Int64, address: String = "127.0.0.1") -> Int {
-            chooser.verdict(for: push(to: token(device)), now: now, address: address).status
+            chooser.verdict(for: .push(to: Tokens.beginning(device)), now: now, address: address).status
         }
         #expect(status("ab", at: 1099) == 200)
         #expect(status("ab", at: 1100) == 503)

@@ -157,7 +157,7 @@ struct TokenTrustTests {
             let client = try RawClient(simulator)
             let first = try push(simulator)
             #expect(try client.exchange(first).status == 200)
-            #expect(try client.exchange(first.token(token("bad03403"))).reason == "ExpiredProviderToken")
+            #expect(try client.exchange(first.token(Tokens.beginning("bad03403"))).reason == "ExpiredProviderToken")
             simulator.control.advanceClock(milliseconds: Self.minute)
             #expect(try client.exchange(try push(simulator)).status == 200)
         }

@@ -3,20 +3,20 @@ import Testing
 
 @testable import MartletCommands
 
-/// One run of the program and how it must end.
-struct Run: Sendable, CustomTestStringConvertible {
-    var arguments: [String]
-    var input = ""
-    var environment: [String: String] = [:]
-    var status: CommandStatus
-    /// What standard output or standard error must say.
-    var says: String
-
-    var testDescription: String { "\(arguments.joined(separator: " ")) → \(status)" }
-}
-
 @Suite("Exit statuses of the program", .timeLimit(.minutes(1)))
 struct ExitStatusTests {
+    /// One run of the program and how it must end.
+    struct Run: Sendable, CustomTestStringConvertible {
+        var arguments: [String]
+        var input = ""
+        var environment: [String: String] = [:]
+        var status: CommandStatus
+        /// What standard output or standard error must say.
+        var says: String
+
+        var testDescription: String { "\(arguments.joined(separator: " ")) → \(status)" }
+    }
+
     private static let push = ["push", "a1b2", "--topic", "com.example.app"]
     private static let job = #"{"device_token":"a1","topic":"com.a","environment":"production","payload":{}}"#
 

@@ -6,25 +6,6 @@ import WorkerSettings
 
 @testable import PushWorker
 
-/// A source whose answers a test sets.
-final class TestSource: AdminSource {
-    struct State: Sendable {
-        var progress = [LaneProgress(lane: 0, sinceLastTurn: .milliseconds(5))]
-        var readiness = WorkerReadiness(instance: "w1", reasons: [], lanes: [], routes: [])
-    }
-
-    let state = Mutex(State())
-
-    func progress() -> [LaneProgress] { state.withLock(\.progress) }
-    func readiness() -> WorkerReadiness { state.withLock(\.readiness) }
-    func routeNames() -> [String?] { sampleRoutes }
-    func laneSnapshots() -> [LaneSnapshot] { sampleSnapshots() }
-    func fleetStatus() -> FleetStatus? { FleetStatus(workers: 3, ignored: 2) }
-    func credentialStatuses() -> [CredentialStatus] { [] }
-    func controlStatus() -> ControlStatus { ControlStatus(trouble: "refused", inForce: 4, ignored: 5) }
-    func droppedLogLines() -> UInt64 { 3 }
-}
-
 @Suite("Admin server", .timeLimit(.minutes(1)))
 struct AdminServerTests {
     /// Runs a server on a free port for the time of a test.

@@ -7,7 +7,7 @@ import Testing
 @testable import APNSClient
 
 @Suite("Requests about broadcast channels", .timeLimit(.minutes(1)), .serialized)
-struct BroadcastChannelRequestTests {
+struct BroadcastChannelRingTests {
     static let channel = "dHN0LXNyY2gtY2hubA=="
     static let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
 

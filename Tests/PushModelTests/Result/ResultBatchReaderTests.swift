@@ -5,7 +5,7 @@ import Testing
 @testable import PushModel
 
 @Suite("Several results in one message", .timeLimit(.minutes(1)))
-struct ResultBatchTests {
+struct ResultBatchReaderTests {
     private static let origin = ResultOrigin(route: "example", worker: "host-7f9c")
 
     private static func parsed(_ bytes: [UInt8]) throws -> [String: Any] {
