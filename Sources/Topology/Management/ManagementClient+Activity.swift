@@ -118,8 +118,9 @@ extension BrokerActivity.Queue {
         }
         self.init(
             name: queue.name, kind: queue.type ?? "classic", state: queue.state, leader: queue.leader,
-            members: queue.members, ready: Self.possible(queue.ready), unacknowledged: Self.possible(queue.unacknowledged),
-            consumers: Self.possible(queue.consumers), bytes: Self.possible(queue.bytes),
+            members: queue.members, ready: Self.possible(queue.ready),
+            unacknowledged: Self.possible(queue.unacknowledged), consumers: Self.possible(queue.consumers),
+            bytes: Self.possible(queue.bytes),
             publishRate: Self.possible(queue.traffic?.publish?.rate),
             deliveryRate: Self.possible(queue.traffic?.delivery?.rate), settings: settings)
     }
