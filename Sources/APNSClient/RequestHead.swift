@@ -54,26 +54,26 @@ struct RequestHead {
         block.appendPiece(bytes.extracting(job.deviceToken(index)))
         block.endValue()
         if let authorization { block.append("authorization", authorization.header.span) }
-        if !isOmitted(bytes.extracting(job.topic)) { block.append("apns-topic", bytes.extracting(job.topic)) }
+        if !isOmitted(bytes.extracting(job.topic)) { block.append(HeaderName.topic, bytes.extracting(job.topic)) }
         if case .other(let range) = job.pushType {
-            block.append("apns-push-type", bytes.extracting(range))
+            block.append(HeaderName.pushType, bytes.extracting(range))
         } else {
-            block.append("apns-push-type", job.pushType.text)
+            block.append(HeaderName.pushType, job.pushType.text)
         }
         switch job.priority {
-        case 10: block.append("apns-priority", "10")
-        case 5: block.append("apns-priority", "5")
-        default: appendNumber("apns-priority", Int64(job.priority), .indexed)
+        case 10: block.append(HeaderName.priority, "10")
+        case 5: block.append(HeaderName.priority, "5")
+        default: appendNumber(HeaderName.priority, Int64(job.priority), .indexed)
         }
         if let expiration = job.expiration {
             // Nearly every job with an expiration has zero.
             let isIndexed = expiration == 0 || !hasIndexedExpiration
             hasIndexedExpiration = true
-            appendNumber("apns-expiration", expiration, isIndexed ? .indexed : .notIndexed)
+            appendNumber(HeaderName.expiration, expiration, isIndexed ? .indexed : .notIndexed)
         }
         if let collapseID = job.collapseID {
             let indexing: HeaderBlock.Indexing = hasIndexedCollapseID ? .notIndexed : .indexed
-            block.append("apns-collapse-id", bytes.extracting(collapseID), indexing)
+            block.append(HeaderName.collapseID, bytes.extracting(collapseID), indexing)
             hasIndexedCollapseID = true
         }
         let isFirstID = !hasIndexedID
@@ -81,7 +81,7 @@ struct RequestHead {
         let apnsID = job.apnsID(index)
         withScratch { text, block in
             apnsID.append(to: &text)
-            block.append("apns-id", text.span, isFirstID ? .indexed : .notIndexed)
+            block.append(HeaderName.apnsID, text.span, isFirstID ? .indexed : .notIndexed)
         }
     }
 
@@ -114,19 +114,19 @@ struct RequestHead {
         }
         block.endValue()
         if let authorization { block.append("authorization", authorization.header.span) }
-        if let channelID = job.channelID { block.append("apns-channel-id", bytes.extracting(channelID)) }
+        if let channelID = job.channelID { block.append(HeaderName.channelID, bytes.extracting(channelID)) }
         if job.operation == .broadcast {
-            block.append("apns-push-type", PushType.liveActivity.text)
-            block.append("apns-priority", job.priority == 5 ? "5" : "10")
+            block.append(HeaderName.pushType, PushType.liveActivity.text)
+            block.append(HeaderName.priority, job.priority == 5 ? "5" : "10")
             let expiration = job.expiration ?? 0
-            appendNumber("apns-expiration", expiration, expiration == 0 ? .indexed : .notIndexed)
+            appendNumber(HeaderName.expiration, expiration, expiration == 0 ? .indexed : .notIndexed)
         }
         let isFirstID = !hasIndexedID
         hasIndexedID = true
         let requestID = job.apnsID(0)
         withScratch { text, block in
             requestID.append(to: &text)
-            block.append("apns-request-id", text.span, isFirstID ? .indexed : .notIndexed)
+            block.append(HeaderName.requestID, text.span, isFirstID ? .indexed : .notIndexed)
         }
     }
 

@@ -94,11 +94,11 @@ final class StreamTable: HTTP2ClientDelegate {
             readDate(value)
         case 11 where name.isEqual(to: "retry-after"):
             streams[slot].retryAfter = retryAfter(value)
-        case 14 where name.isEqual(to: "apns-unique-id"):
+        case 14 where name.isEqual(to: HeaderName.uniqueID):
             guard value.count <= Self.uniqueIDLimit else { return }
             streams[slot].hasUniqueID = true
             uniqueIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
-        case 15 where streams[slot].operation != .push && name.isEqual(to: "apns-channel-id"):
+        case 15 where streams[slot].operation != .push && name.isEqual(to: HeaderName.channelID):
             guard value.count <= BroadcastChannelAnswer.maximumIDLength else { return }
             channelIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
         default: break

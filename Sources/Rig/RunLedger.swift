@@ -1,3 +1,5 @@
+import PushModel
+
 /// Compares what producers were promised, what APNs received, and what was reported, after a run.
 ///
 /// A notification is named by its job and index. The rules:
@@ -111,7 +113,8 @@ package struct RunLedger: Sendable {
                 finding("contradicted", "reported with several final outcomes", contradicted),
                 finding("unreceived", "reported accepted, but APNs never saw them", unreceived),
                 Finding(
-                    name: "unreported", title: "accepted by APNs (by apns-id), but never reported", names: unreported),
+                    name: "unreported", title: "accepted by APNs (by \(HeaderName.apnsID)), but never reported",
+                    names: unreported),
                 finding("misreported", "accepted by APNs, but reported as something else", misreported),
                 finding("mixed_up", "received by APNs for another device or with another payload", mixedUp),
                 finding("without_dead_letter", "failed without a dead letter", withoutDeadLetter),

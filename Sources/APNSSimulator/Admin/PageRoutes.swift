@@ -47,7 +47,7 @@ enum PageRoutes {
         }
         router.get("/deliveries") { request, _ in
             guard let text = request.uri.queryParameters["unique_id"] else {
-                return missing("which notification? ?unique_id=… takes the value of apns-unique-id")
+                return missing("which notification? ?unique_id=… takes the value of \(APNSHeader.uniqueID)")
             }
             guard let id = MessageID(parsing: Array(text.utf8)), let entry = service.devices?.delivery(id) else {
                 return missing("the delivery log has no such notification; it knows tokens issued to devices only")

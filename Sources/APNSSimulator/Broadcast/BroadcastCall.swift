@@ -27,7 +27,7 @@ struct BroadcastCall {
     /// The value of a header as text; nil where it is absent.
     ///
     /// - Parameter name: The name, lower case.
-    subscript(name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
+    subscript(name: StaticString) -> String? { values["\(name)"].map { String(decoding: $0, as: UTF8.self) } }
 
     /// The provider token.
     var authorization: [UInt8]? { values["authorization"] }

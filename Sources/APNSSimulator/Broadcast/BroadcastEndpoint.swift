@@ -53,9 +53,10 @@ struct BroadcastEndpoint {
     @discardableResult
     mutating func answer(_ request: HTTP2Request, on session: HTTP2ServerSession, now: Int64) -> Bool {
         let call = BroadcastCall(request)
-        let given = call["apns-request-id"].flatMap { MessageID(parsing: Array($0.utf8)) }
+        let given = call[APNSHeader.requestID].flatMap { MessageID(parsing: Array($0.utf8)) }
         let id = given ?? .random()
-        var headers = [("apns-request-id", given == nil ? id.description : call["apns-request-id"] ?? id.description)]
+        let echoed = given == nil ? id.description : call[APNSHeader.requestID] ?? id.description
+        var headers = [("\(APNSHeader.requestID)", echoed)]
         let credential = service.isDraining ? .shutdown : credentialRefusal(call, now: now)
         var result = Result<Answer, BroadcastRefusal>.failure(BroadcastRefusal(credential ?? .internalServerError))
         if credential == nil { result = judge(call, id: id, now: now) }
@@ -168,7 +169,7 @@ struct BroadcastEndpoint {
                 else {
                     return .failure(.init(.cannotCreateChannelConfig))
                 }
-                return .success(Answer(status: 201, headers: [("apns-channel-id", identifier)]))
+                return .success(Answer(status: 201, headers: [("\(APNSHeader.channelID)", identifier)]))
             } catch {
                 return .failure(.init(.internalServerError))
             }
@@ -198,7 +199,7 @@ struct BroadcastEndpoint {
                 let isDevelopment = service.configuration.environment == .development
                 return .success(
                     Answer(
-                        status: 200, headers: isDevelopment ? [("apns-unique-id", uniqueID.description)] : []))
+                        status: 200, headers: isDevelopment ? [("\(APNSHeader.uniqueID)", uniqueID.description)] : []))
             }
         }
     }

@@ -35,7 +35,7 @@ struct BroadcastRules {
         default: return .badPath
         }
         guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }
-        if let id = call["apns-request-id"], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
+        if let id = call[APNSHeader.requestID], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
         guard GatewayPushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
         guard app.utf8.count <= DeviceTokenCodec.topicLimit, app.utf8.allSatisfy(PushRules.isTopicByte) else {
             return .badPath
@@ -49,7 +49,7 @@ struct BroadcastRules {
     /// - Parameter call: The request.
     /// - Returns: The identifier, or why it is missing.
     func broadcastChannel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
-        guard let text = call["apns-channel-id"], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
+        guard let text = call[APNSHeader.channelID], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
         // Whole groups of four: Apple's identifiers are padded.
         guard text.utf8.count <= BroadcastChannelRegistry.identifierLimit, text.utf8.count.isMultiple(of: 4),
             Base64.standard.decode(Array(text.utf8)[...])?.isEmpty == false
@@ -98,12 +98,12 @@ struct BroadcastRules {
     ///   - isStoring: Whether the broadcast channel stores its most recent message.
     /// - Returns: The message, or why it is refused.
     func message(of call: BroadcastCall, isStoring: Bool) -> Result<Message, BroadcastRefusal> {
-        guard let type = call["apns-push-type"] else { return .failure(.init(.missingPushType)) }
+        guard let type = call[APNSHeader.pushType] else { return .failure(.init(.missingPushType)) }
         guard Self.isLiveActivity(type) else { return .failure(.init(.invalidPushType)) }
-        guard let priority = call["apns-priority"].flatMap({ Int($0) }), priority == 10 || priority == 5 else {
+        guard let priority = call[APNSHeader.priority].flatMap({ Int($0) }), priority == 10 || priority == 5 else {
             return .failure(.init(.badPriority))
         }
-        guard let text = call["apns-expiration"], let expiration = Int64(text), expiration >= 0,
+        guard let text = call[APNSHeader.expiration], let expiration = Int64(text), expiration >= 0,
             isStoring || expiration == 0
         else { return .failure(.init(.badExpirationDate)) }
         if call.body.isEmpty { return .failure(.init(.payloadEmpty)) }

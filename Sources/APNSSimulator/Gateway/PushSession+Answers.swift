@@ -157,11 +157,11 @@ extension PushSession {
         }
         // Each identifier is seen once, so none of them belongs into the client's compression table.
         if let echoed = exchange.echoedID {
-            head.append("apns-id", echoed.span, .notIndexed)
+            head.append(APNSHeader.id, echoed.span, .notIndexed)
         } else {
-            append("apns-id", exchange.id)
+            append(APNSHeader.id, exchange.id)
         }
-        if service.configuration.environment == .development { append("apns-unique-id", exchange.uniqueID) }
+        if service.configuration.environment == .development { append(APNSHeader.uniqueID, exchange.uniqueID) }
         if refusal != nil { head.append("content-type", "application/json") }
         if service.configuration.sendsDate {
             head.append("date", HTTPDate.text(milliseconds: service.clock.now).utf8Span.span)

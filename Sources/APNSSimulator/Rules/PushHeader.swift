@@ -7,7 +7,7 @@ enum PushHeader: Int, CaseIterable {
     case contentType, contentLength
 
     /// The name as it stands in HTTP/2, lower case.
-    var name: String {
+    var name: StaticString {
         switch self {
         case .method: ":method"
         case .path: ":path"
@@ -15,18 +15,18 @@ enum PushHeader: Int, CaseIterable {
         case .authority: ":authority"
         case .host: "host"
         case .authorization: "authorization"
-        case .id: "apns-id"
-        case .topic: "apns-topic"
-        case .pushType: "apns-push-type"
-        case .priority: "apns-priority"
-        case .expiration: "apns-expiration"
-        case .collapseID: "apns-collapse-id"
+        case .id: APNSHeader.id
+        case .topic: APNSHeader.topic
+        case .pushType: APNSHeader.pushType
+        case .priority: APNSHeader.priority
+        case .expiration: APNSHeader.expiration
+        case .collapseID: APNSHeader.collapseID
         case .contentType: "content-type"
         case .contentLength: "content-length"
         }
     }
 
-    private static let names: [[UInt8]] = allCases.map { Array($0.name.utf8) }
+    private static let names: [[UInt8]] = allCases.map { Array("\($0.name)".utf8) }
 
     /// Finds the header of a name.
     ///

@@ -1,3 +1,4 @@
+import PushModel
 import Text
 
 /// Compares what APNs accepted for a device with what arrived on it: pure.
@@ -106,8 +107,8 @@ struct DemoDeviceAccount: Equatable {
         }
         let idle = accounts.filter { !$0.isClean && $0.missing.isEmpty && $0.unexpected.isEmpty }
         return [
-            ("accepted by APNs (by apns-id), but never on the device", names(\.missing)),
-            ("on a device (by apns-id), but never accepted by APNs", names(\.unexpected)),
+            ("accepted by APNs (by \(HeaderName.apnsID)), but never on the device", names(\.missing)),
+            ("on a device (by \(HeaderName.apnsID)), but never accepted by APNs", names(\.unexpected)),
             ("devices that did not see what was to be shown with them", idle.map(\.owner.name)),
         ]
     }

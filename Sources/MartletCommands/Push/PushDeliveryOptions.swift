@@ -23,7 +23,9 @@ struct PushDeliveryOptions: ParsableArguments {
     var expiration: MomentArgument?
     @Option(name: .customLong("collapse-id"), help: "Lets a later notification replace this one; at most 64 bytes.")
     var collapseID: String?
-    @Option(name: .customLong("apns-id"), help: "The notification's id, a UUID. (default: derived from the job id)")
+    @Option(
+        name: .customLong("\(HeaderName.apnsID)"),
+        help: "The notification's id, a UUID. (default: derived from the job id)")
     var apnsID: String?
     @Option(help: "The job id. (default: a new UUID)") var id: String?
     @Option(

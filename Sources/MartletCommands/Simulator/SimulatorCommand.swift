@@ -3,6 +3,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Logging
+import PushModel
 import ServiceLifecycle
 import UnixSignals
 
@@ -27,7 +28,8 @@ struct SimulatorCommand: AsyncParsableCommand {
             Providers with a certificate of `martlet simulator certificate` need no provider token.
 
             The first broken rule answers, in this order: provider token, method, path, repeated headers, \
-            apns-id, apns-expiration, apns-priority, apns-collapse-id, apns-push-type, device token, apns-topic, payload.
+            \(HeaderName.apnsID), \(HeaderName.expiration), \(HeaderName.priority), \(HeaderName.collapseID), \
+            \(HeaderName.pushType), device token, \(HeaderName.topic), payload.
 
             The first digits of a device token choose a verdict, unless --no-token-prefixes is given:
 

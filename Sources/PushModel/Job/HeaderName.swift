@@ -1,24 +1,36 @@
-/// The AMQP headers of jobs, results and dead letters, spelled once for reader and writer (`Producers.md`,
-/// `Results.md`, `DeadLetters.md`).
+/// The names of headers, spelled once for reader and writer: those of jobs, results and dead letters (`Producers.md`,
+/// `Results.md`, `DeadLetters.md`), and Apple's in HTTP requests to APNs and in answers.
 package enum HeaderName {
-    // MARK: Apple's own, on raw jobs
+    // MARK: On raw jobs, named as if it were Apple's
 
     /// The device token: hexadecimal text, or bytes.
     package static var deviceToken: StaticString { "apns-device-token" }
+
+    // MARK: Apple's own, on raw jobs and in requests to APNs
+
+    // Apple's own are inlinable, because `RequestHead` and `StreamTable` use them for every push.
+
     /// The topic with its suffix.
-    package static var topic: StaticString { "apns-topic" }
+    @inlinable package static var topic: StaticString { "apns-topic" }
     /// The push type.
-    package static var pushType: StaticString { "apns-push-type" }
+    @inlinable package static var pushType: StaticString { "apns-push-type" }
     /// 1, 5 or 10.
-    package static var priority: StaticString { "apns-priority" }
+    @inlinable package static var priority: StaticString { "apns-priority" }
     /// A time, 0 = try once.
-    package static var expiration: StaticString { "apns-expiration" }
+    @inlinable package static var expiration: StaticString { "apns-expiration" }
     /// At most 64 bytes.
-    package static var collapseID: StaticString { "apns-collapse-id" }
+    @inlinable package static var collapseID: StaticString { "apns-collapse-id" }
     /// A UUID.
-    package static var apnsID: StaticString { "apns-id" }
-    /// The broadcast channel a raw job publishes to, reads or deletes.
-    package static var channelID: StaticString { "apns-channel-id" }
+    @inlinable package static var apnsID: StaticString { "apns-id" }
+    /// The broadcast channel that a job publishes to, reads or deletes; in an answer, the one that was created.
+    @inlinable package static var channelID: StaticString { "apns-channel-id" }
+
+    // MARK: Apple's own, in requests and answers only
+
+    /// The id of a request about broadcast channels, or of a broadcast: a UUID.
+    @inlinable package static var requestID: StaticString { "apns-request-id" }
+    /// The id that APNs gives a notification in the development environment: a UUID.
+    @inlinable package static var uniqueID: StaticString { "apns-unique-id" }
 
     // MARK: Ours, on jobs of both forms
 

@@ -71,7 +71,7 @@ extension JobReader {
         if let given = written.readAPNSID() {
             job.fixedAPNSID = UUIDBytes.parse(written.bytes.span.extracting(given))
             if job.fixedAPNSID == nil {
-                written.fail(.badMessageID, "the apns-id must be a UUID, written 8-4-4-4-12")
+                written.fail(.badMessageID, "the \(HeaderName.apnsID) must be a UUID, written 8-4-4-4-12")
             }
             if job.isMulticast {
                 written.fail(

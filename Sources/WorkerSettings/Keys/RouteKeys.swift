@@ -37,5 +37,5 @@ struct RouteKeys: Sendable {
         "the most results of this route in one message")
     let omitTopic = SettingKey(
         "routes[].omit_topic", .boolean, default: false,
-        "leaves `apns-topic` out; needs a certificate with one topic")
+        "leaves `\(HeaderName.topic)` out; needs a certificate with one topic")
 }
