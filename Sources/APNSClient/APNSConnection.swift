@@ -7,6 +7,16 @@ import TLS
 ///
 /// Frames leave in TLS records of up to 16 KiB. All records of a turn leave in one write.
 final class APNSConnection: ReadinessHandler {
+    /// Buffers that the connections of one pool share to read and write. Only one connection uses them at a time.
+    final class Buffers {
+        /// Ciphertext from the socket.
+        var ciphertext = [UInt8](repeating: 0, count: 32_768)
+        /// Plaintext on its way in.
+        var incoming = [UInt8](repeating: 0, count: 16_384)
+        /// Plaintext on its way out: one TLS record's worth of frames.
+        var outgoing: [UInt8] = []
+    }
+
     /// The most bytes of plaintext in one TLS record.
     private static let recordSize = 16_384
     /// About how many bytes of plaintext are encrypted before the next write to the socket. Ciphertext that the socket
@@ -38,7 +48,7 @@ final class APNSConnection: ReadinessHandler {
     private let http2: HTTP2ClientSession
     private let table = StreamTable()
     private let loop: EventLoop
-    private let buffers: ConnectionBuffers
+    private let buffers: Buffers
     private unowned let owner: any APNSConnectionOwner
     private var head: RequestHead
     private var lastHeard: MonotonicTime
@@ -67,7 +77,7 @@ final class APNSConnection: ReadinessHandler {
     /// - Throws: `APNSClientError` when HTTP/2 cannot be started or the socket cannot be watched.
     init(
         _ connection: EstablishedConnection, authority: String, settings: APNSPoolConfiguration,
-        credential: APNSCredential, token: ConnectionToken, isProof: Bool, loop: EventLoop, buffers: ConnectionBuffers,
+        credential: APNSCredential, token: ConnectionToken, isProof: Bool, loop: EventLoop, buffers: Buffers,
         owner: any APNSConnectionOwner, now: MonotonicTime
     ) throws(APNSClientError) {
         address = connection.address

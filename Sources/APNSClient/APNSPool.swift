@@ -20,7 +20,7 @@ package final class APNSPool {
     private let authority: String
     private let loop: EventLoop
     private(set) weak var delegate: (any APNSPoolDelegate)?
-    private let buffers = ConnectionBuffers()
+    private let buffers = APNSConnection.Buffers()
     /// Decides how many connections there are.
     var machine: APNSPoolStateMachine
     /// Which version of the credential the connections use, and how far a newer one has proved itself.

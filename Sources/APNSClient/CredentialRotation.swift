@@ -6,14 +6,24 @@ import PushModel
 ///
 /// The rotation touches no connection. A `Change` says what the pool must do about its connections.
 struct CredentialRotation {
+    /// The connection on which a new version of a credential proves itself.
+    struct Proof {
+        /// The number of the request for the connection, while the connect is under way.
+        var request: Int?
+        /// The connection, once it is open.
+        var connection: APNSConnection?
+        /// When the proof may be tried again; nil unless the last try failed.
+        var retryAt: MonotonicTime?
+    }
+
     /// What the pool does after a change.
     enum Step {
         /// Ask for a connection on which this version proves itself, and call `began(_:)`.
         case openProof(APNSCredential)
         /// Close the connection of this proof, or stop waiting for it.
-        case dropProof(CredentialProof)
+        case dropProof(Proof)
         /// Use this version for all connections. This proof is over.
-        case switchTo(APNSCredential, after: CredentialProof)
+        case switchTo(APNSCredential, after: Proof)
         /// Let every connection of the version with this number finish its open requests.
         case closeAll(Int)
     }
@@ -36,7 +46,7 @@ struct CredentialRotation {
     /// Another version that was refused, or whose time was over. It is tried again later.
     private(set) var spare: APNSCredential?
     /// The connection on which a newer version proves itself.
-    private(set) var proof = CredentialProof()
+    private(set) var proof = Proof()
     /// The version that is being proved.
     private var candidate: APNSCredential?
     /// The version before the one in use, while the one in use is not proved.
@@ -153,10 +163,10 @@ struct CredentialRotation {
     /// The connection for the proof was asked for.
     ///
     /// - Parameter request: The number of the request.
-    mutating func began(_ request: Int) { proof = CredentialProof(request: request) }
+    mutating func began(_ request: Int) { proof = Proof(request: request) }
 
     /// The connection for the proof is open.
-    mutating func opened(_ connection: APNSConnection) { proof = CredentialProof(connection: connection) }
+    mutating func opened(_ connection: APNSConnection) { proof = Proof(connection: connection) }
 
     /// The connection for the proof works, and there is nothing to send on it. Its version is used from now on.
     mutating func reached(_ version: Int) -> Change {
@@ -168,7 +178,7 @@ struct CredentialRotation {
         guard let candidate else { return }
         machine.proofLost(candidate.version)
         let retryAt = now + Self.proofRetry
-        proof = CredentialProof(retryAt: max(proof.retryAt ?? retryAt, retryAt))
+        proof = Proof(retryAt: max(proof.retryAt ?? retryAt, retryAt))
     }
 
     /// The wait is over. The proof is tried again.
@@ -194,8 +204,8 @@ struct CredentialRotation {
         }
     }
 
-    private mutating func takeProof() -> CredentialProof {
-        defer { proof = CredentialProof() }
+    private mutating func takeProof() -> Proof {
+        defer { proof = Proof() }
         return proof
     }
 }

@@ -6,6 +6,16 @@ import Text
 /// Entries are small and tokens lie in one buffer, so that a million pushes take about 130 MB. Beyond ``capacity``
 /// entries pushes are counted but not listed.
 package final class Ledger: Sendable {
+    /// How often something was answered.
+    package struct Count: Equatable, Sendable {
+        /// The status answered; 0 where there was no answer.
+        package var status: Int
+        /// The reason, or what happened instead of an answer; empty for 200.
+        package var label: String
+        /// How often.
+        package var count: Int
+    }
+
     /// How many entries are kept unless the configuration says otherwise.
     package static let defaultCapacity = 1_000_000
 
@@ -75,23 +85,23 @@ package final class Ledger: Sendable {
     }
 
     /// A count for each kind of answer, in the order of first occurrence.
-    package var counts: [LedgerCount] {
+    package var counts: [Count] {
         state.withLock { state in
             zip(state.outcomes.names, state.counts).map {
-                LedgerCount(status: $0.status, label: $0.label, count: $1)
+                Count(status: $0.status, label: $0.label, count: $1)
             }
         }
     }
 
     /// A count for each kind of answer, without the answers for one device token, in the order of first occurrence.
-    package func counts(besides token: String) -> [LedgerCount] {
+    package func counts(besides token: String) -> [Count] {
         state.withLock { state in
             var counts = state.counts
             for entry in state.entries where state.tokens[entry.tokenRange].elementsEqual(token.utf8) {
                 counts[entry.outcome] -= 1
             }
             return zip(state.outcomes.names, counts).map {
-                LedgerCount(status: $0.status, label: $0.label, count: $1)
+                Count(status: $0.status, label: $0.label, count: $1)
             }
         }
     }

@@ -1,6 +1,14 @@
 package import RabbitMQ
 
 extension AMQPBlockingClient {
+    /// How full a queue is.
+    package struct QueueDepth: Sendable, Equatable {
+        /// Messages ready to be delivered.
+        package var messages: Int
+        /// Consumers.
+        package var consumers: Int
+    }
+
     /// Fetches one message without a consumer.
     ///
     /// - Parameter queue: The queue.

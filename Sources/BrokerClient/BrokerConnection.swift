@@ -246,7 +246,7 @@ package final class BrokerConnection {
     // MARK: Reading
 
     private func read(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
-        let result: ReadResult
+        let result: Socket.ReadResult
         do throws(EventLoopError) {
             result = try socket.read(into: &buffer)
         } catch {
@@ -283,7 +283,7 @@ package final class BrokerConnection {
 
     /// Reads plaintext into the buffer, which the ciphertext has left; nil when more ciphertext is needed.
     private func decrypt(_ tls: TLSSession) throws(AMQPError) -> Int? {
-        let result: TLSReadResult
+        let result: TLSSession.ReadResult
         do throws(TLSError) {
             result = try tls.read(into: &buffer)
         } catch {

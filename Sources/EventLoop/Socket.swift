@@ -2,6 +2,16 @@ import Glibc
 
 /// Owns one connected stream socket, non-blocking and closed on exec; going out of scope closes it.
 package struct Socket: ~Copyable, Sendable {
+    /// What a read from a socket gave.
+    package enum ReadResult: Equatable, Sendable {
+        /// So many bytes lie at the beginning of the buffer.
+        case bytes(Int)
+        /// Nothing is there yet.
+        case wouldBlock
+        /// The peer has sent all it ever will.
+        case closed
+    }
+
     /// The descriptor, for watching; it stays this socket's property.
     package let fileDescriptor: Int32
 

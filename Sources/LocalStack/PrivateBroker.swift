@@ -14,6 +14,22 @@ package final class PrivateBroker: Sendable {
     /// `MARTLET_RABBITMQ_CONFIGURATION`.
     static let configuration = getenv("MARTLET_RABBITMQ_CONFIGURATION").map { [String(cString: $0)] } ?? []
 
+    /// The ports of one private broker, all of the loopback interface.
+    struct Ports: Sendable {
+        var amqp: Int
+        var amqps: Int
+        var management: Int
+        var distribution: Int
+        var portMapper: Int
+
+        /// Five ports that are free now.
+        static func free() throws(LocalStackError) -> Ports {
+            let ports = try FreePort.several(5)
+            return Ports(
+                amqp: ports[0], amqps: ports[1], management: ports[2], distribution: ports[3], portMapper: ports[4])
+        }
+    }
+
     /// The processes of a running broker.
     private struct Processes {
         var server: ChildProcess?
@@ -26,7 +42,7 @@ package final class PrivateBroker: Sendable {
     package let nodeName: String
     /// The whole environment of the broker and of its tools.
     package let environment: [String: String]
-    private let ports: PrivateBrokerPorts
+    private let ports: Ports
     private let options: PrivateBrokerOptions
     private let processes = Mutex(Processes())
 
@@ -35,7 +51,7 @@ package final class PrivateBroker: Sendable {
 
     private init(options: PrivateBrokerOptions, beside leader: PrivateBroker? = nil) throws(LocalStackError) {
         directory = try TemporaryDirectory(prefix: "martlet-broker")
-        var ports = try PrivateBrokerPorts.free()
+        var ports = try Ports.free()
         if let leader { ports.portMapper = leader.ports.portMapper }
         isCompanion = leader != nil
         self.ports = ports

@@ -6,7 +6,7 @@ enum PrivateBrokerFiles {
     ///   - ports: The ports it shall use.
     ///   - options: What it was asked for.
     static func write(
-        to directory: TemporaryDirectory, ports: PrivateBrokerPorts, options: PrivateBrokerOptions
+        to directory: TemporaryDirectory, ports: PrivateBroker.Ports, options: PrivateBrokerOptions
     ) throws(LocalStackError) {
         // Empty, but named in the environment: otherwise /etc/rabbitmq/rabbitmq-env.conf would be read.
         try directory.write("", to: "rabbitmq-env.conf")
@@ -20,7 +20,7 @@ enum PrivateBrokerFiles {
     }
 
     /// The text of `rabbitmq.conf`.
-    static func configuration(ports: PrivateBrokerPorts, options: PrivateBrokerOptions) -> String {
+    static func configuration(ports: PrivateBroker.Ports, options: PrivateBrokerOptions) -> String {
         var lines = [
             "listeners.tcp.local = 127.0.0.1:\(ports.amqp)",
             "log.console = true",
@@ -60,7 +60,7 @@ enum PrivateBrokerFiles {
     /// - Returns: Variables by name.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/configure#supported-environment-variables>
     static func environment(
-        directory: TemporaryDirectory, ports: PrivateBrokerPorts, nodeName: String
+        directory: TemporaryDirectory, ports: PrivateBroker.Ports, nodeName: String
     ) -> [String: String] {
         let loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
         return [

@@ -113,7 +113,7 @@ private func judgeClient(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPo
     guard let store, let argument, X509_verify_cert(store) == 1, let pointer = X509_STORE_CTX_get0_cert(store),
         X509_up_ref(pointer) == 1
     else { return 0 }
-    let judge = Unmanaged<ClientJudge>.fromOpaque(argument).takeUnretainedValue()
+    let judge = Unmanaged<TLSContext.ClientJudge>.fromOpaque(argument).takeUnretainedValue()
     guard let fault = judge.fault(PeerCertificate(Certificate(takingOwnership: pointer), distrust: nil)) else {
         return 1
     }

@@ -5,6 +5,17 @@ import COpenSSL
 /// TLS 1.2 is the oldest version spoken, with forward-secret AEAD ciphers only (RFC 9113, 9.2); there is no
 /// compression, no renegotiation, and no session resumption, for connections are few and long-lived.
 package final class TLSContext: Sendable {
+    /// Holds the judgement of clients' certificates for OpenSSL's callback.
+    final class ClientJudge: Sendable {
+        /// Says what is wrong with a certificate, nil for nothing.
+        let fault: @Sendable (PeerCertificate) -> CertificateFault?
+
+        /// Keeps a judgement.
+        ///
+        /// - Parameter fault: Says what is wrong with a certificate.
+        init(_ fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?) { self.fault = fault }
+    }
+
     /// The C object.
     // Set up before anybody else sees it; OpenSSL locks the rest (making sessions from one SSL_CTX is thread-safe).
     nonisolated(unsafe) let pointer: OpaquePointer

@@ -6,6 +6,16 @@ import COpenSSL
 /// One thread at a time; it may be handed from one thread to another between calls. After any error only
 /// `withPendingCiphertext(_:)` makes sense: it may hold the alert that tells the peer why.
 package final class TLSSession {
+    /// What a read from a TLS session gave.
+    package enum ReadResult: Equatable, Sendable {
+        /// So many bytes of plaintext lie at the beginning of the buffer.
+        case bytes(Int)
+        /// Nothing more can be read before `receive(_:)` brings more.
+        case needsInput
+        /// The peer has said that it will send no more.
+        case closed
+    }
+
     private let context: TLSContext
     /// The C object.
     let session: OpaquePointer
@@ -92,7 +102,7 @@ package final class TLSSession {
     /// - Parameter plaintext: Gets up to `plaintext.count` bytes at its beginning; must not be empty.
     /// - Returns: How many bytes there were, that input is needed, or that the peer has closed.
     /// - Throws: `TLSError` when the connection is broken.
-    package func read(into plaintext: inout [UInt8]) throws(TLSError) -> TLSReadResult {
+    package func read(into plaintext: inout [UInt8]) throws(TLSError) -> ReadResult {
         if let failure { throw failure }
         precondition(!plaintext.isEmpty, "read into an empty buffer")
         // Most calls end here: asking OpenSSL for what cannot be there costs more than the question.

@@ -102,7 +102,7 @@ struct ProgramTests {
                     "https://127.0.0.1:\(simulator.port)/3/device/\(RequestBuilder.token)",
                 ])
             #expect(result.output.contains("10000 succeeded, 0 failed, 0 errored"))
-            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: 10_000)])
+            #expect(simulator.ledger.counts == [Ledger.Count(status: 200, label: "", count: 10_000)])
             let port = try #require(simulator.adminPort)
             let ledger = try await SimulatorBench.run(
                 Program.curl, ["--silent", "http://127.0.0.1:\(port)/ledger?format=compact"])
@@ -130,7 +130,7 @@ struct ProgramTests {
                 ])
             let accepted = simulator.ledger.total
             #expect(accepted >= 20 * 200 && accepted < 10_000)
-            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: accepted)])
+            #expect(simulator.ledger.counts == [Ledger.Count(status: 200, label: "", count: accepted)])
             #expect(result.output.contains("status codes: \(accepted) 2xx, 0 3xx, 0 4xx, 0 5xx"), "\(result.output)")
         }
     }

@@ -90,7 +90,7 @@ struct ProviderLibraryTests {
             let ledger = simulator.ledger.records(token: token)
             #expect(ledger.map(\.id.description) == [alert, background, alert, background].map(\.id))
             #expect(Set(ledger.map(\.topic)) == ["com.example.app"])
-            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: 4)])
+            #expect(simulator.ledger.counts == [Ledger.Count(status: 200, label: "", count: 4)])
         }
     }
 
@@ -190,7 +190,7 @@ struct ProviderLibraryTests {
             #expect(ledger.map(\.id.description).sorted() == order.together.map(\.id).sorted())
             let times = ledger.map(\.time)
             #expect((times.max() ?? 0) - (times.min() ?? 0) < 20_000)
-            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: 31)])
+            #expect(simulator.ledger.counts == [Ledger.Count(status: 200, label: "", count: 31)])
         }
     }
 
@@ -210,7 +210,7 @@ struct ProviderLibraryTests {
             #expect(times.count == 6)
             // A little less than half a second: times are rounded.
             #expect(zip(times.dropFirst(), times).contains { $0 - $1 < 490 } == grows)
-            #expect(simulator.ledger.counts == [LedgerCount(status: 200, label: "", count: 7)])
+            #expect(simulator.ledger.counts == [Ledger.Count(status: 200, label: "", count: 7)])
         }
     }
 }

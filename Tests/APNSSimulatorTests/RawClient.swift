@@ -119,7 +119,7 @@ final class RawClient: HTTP2ClientDelegate {
     private func readSocket() throws {
         guard try socket.wait(for: .readable, timeout: .seconds(10)) else { throw Failure(message: "silence") }
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let result: ReadResult
+        let result: Socket.ReadResult
         do { result = try socket.read(into: &buffer) } catch { result = .closed }
         switch result {
         case .closed:

@@ -69,7 +69,7 @@ struct LiveBrokerTests {
             message.addHeader(name: Array(name.utf8).span, value: value)
         }
         #expect(try client.publishConfirmed(message) == .confirmed)
-        #expect(try client.depth(of: queue) == QueueDepth(messages: 1, consumers: 0))
+        #expect(try client.depth(of: queue) == AMQPBlockingClient.QueueDepth(messages: 1, consumers: 0))
         let got = try #require(try client.get(queue: queue))
         #expect(Array(got.bytes[got.exchange]) == Array("amq.topic".utf8))
         #expect(Array(got.bytes[got.routingKey]) == Array("accepted.\(queue)".utf8))

@@ -243,7 +243,7 @@ extension FaultRing {
     }
 
     /// How many pushes APNs saw of everything but the neighbour, by how they were answered.
-    var answers: [LedgerCount] {
+    var answers: [Ledger.Count] {
         neighbour == nil ? simulator.ledger.counts : simulator.ledger.counts(besides: FaultNeighbour.token)
     }
 

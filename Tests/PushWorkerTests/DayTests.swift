@@ -59,7 +59,7 @@ private final class DayClient: APNSConnectionOwner {
         connection = try APNSConnection(
             established, authority: endpoint.authority, settings: Self.configuration, credential: credential,
             token: try ConnectionToken(of: credential, wallSeconds: clock.wallSeconds), isProof: false,
-            loop: loop, buffers: ConnectionBuffers(), owner: self, now: clock.now)
+            loop: loop, buffers: APNSConnection.Buffers(), owner: self, now: clock.now)
         connection.flush(now: clock.now)
     }
 

@@ -28,6 +28,13 @@ enum PageRoutes {
     private static let policyName = HTTPField.Name("content-security-policy")
     private static let optionsName = HTTPField.Name("x-content-type-options")
 
+    /// The page: one document without anything from elsewhere, made of the files in `Page`.
+    ///
+    /// Whatever comes from outside is put in as text, never as markup.
+    private static let html = text(PackageResources.page_html)
+        .replacing("/* page.css */", with: text(PackageResources.page_css))
+        .replacing("/* page.js */", with: text(PackageResources.page_js))
+
     /// Adds the routes.
     ///
     /// - Parameters:
@@ -64,9 +71,10 @@ enum PageRoutes {
         var headers: HTTPFields = [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"]
         if let policyName { headers[policyName] = policy }
         if let optionsName { headers[optionsName] = "nosniff" }
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: PageText.html)))
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
     }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     private static func stream(_ events: AsyncStream<[UInt8]>) -> Response {
         let body = ResponseBody { writer in

@@ -23,7 +23,7 @@ final class BroadcastChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     ///   - service: What all connections share.
     ///   - role: Whether broadcast channels are managed or published to.
     /// - Throws: ``SimulatorError`` where HTTP/2 cannot be set up.
-    init(_ facts: ConnectionFacts, service: PushService, role: GatewayRole) throws(SimulatorError) {
+    init(_ facts: ConnectionFacts, service: PushService, role: Gateway.Role) throws(SimulatorError) {
         facts.record.allows(Self.streams)
         record = facts.record
         endpoint = BroadcastEndpoint(facts, service: service, servesPublishing: role == .broadcasts)

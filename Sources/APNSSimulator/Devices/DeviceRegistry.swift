@@ -173,7 +173,7 @@ struct DeviceRegistry: Sendable {
     ///   - content: What the token says.
     ///   - now: Milliseconds since 1970.
     /// - Returns: Its standing.
-    func standing(of content: DeviceTokenContent, now: Int64) -> Standing {
+    func standing(of content: DeviceTokenCodec.Content, now: Int64) -> Standing {
         guard
             let registration = devices[content.device]?.registrations.first(where: {
                 $0.topic == content.topic && $0.environment == content.environment

@@ -10,6 +10,20 @@ import Text
 /// See Apple, "Registering your app with APNs": tokens are opaque, of variable length and for one app on one device
 /// (<https://developer.apple.com/documentation/usernotifications/registering-your-app-with-apns>).
 struct DeviceTokenCodec: Sendable {
+    /// What a device token of the simulator's own making says; nobody but the simulator can read or make one.
+    struct Content: Equatable, Sendable {
+        /// The device.
+        var device: DeviceID
+        /// The service it is for: a token of the other one is a bad token.
+        var environment: ServiceEnvironment
+        /// Which token of the device for the topic, counted from 1: a newer one ends the older.
+        var generation: UInt32
+        /// Seconds since 1970 at which it was issued.
+        var issuedAt: Int64
+        /// The topic it takes pushes for: the bundle identifier, with the suffix of its kind.
+        var topic: String
+    }
+
     /// How many bytes of salt a token begins with.
     static let saltLength = 8
     /// The longest topic a token can be for, in bytes, so that no token exceeds ``PushRules/defaultTokenLengths``.
@@ -39,7 +53,7 @@ struct DeviceTokenCodec: Sendable {
     ///   - salt: Eight bytes; the same salt gives the same token, and must not be used for other content.
     /// - Returns: Hexadecimal digits.
     /// - Throws: ``SimulatorError`` where sealing fails.
-    func token(for content: DeviceTokenContent, salt: [UInt8]) throws(SimulatorError) -> String {
+    func token(for content: Content, salt: [UInt8]) throws(SimulatorError) -> String {
         precondition(salt.count == Self.saltLength, "a salt has eight bytes")
         var text: [UInt8] = [Self.version, content.environment == .production ? 1 : 0]
         Self.append(content.device.value.high, to: &text)
@@ -66,7 +80,7 @@ struct DeviceTokenCodec: Sendable {
     /// - Throws: ``SimulatorError`` where sealing fails.
     func token(of registration: DeviceRegistry.Registration, device: DeviceID) throws(SimulatorError) -> String {
         try token(
-            for: DeviceTokenContent(
+            for: Content(
                 device: device, environment: registration.environment, generation: registration.generation,
                 issuedAt: registration.issuedAt, topic: registration.topic),
             salt: registration.salt)
@@ -76,7 +90,7 @@ struct DeviceTokenCodec: Sendable {
     ///
     /// - Parameter digits: Hexadecimal digits as a provider sent them.
     /// - Returns: The contents; nil for a token that is not of this key's making, or was changed.
-    func content(of digits: [UInt8]) -> DeviceTokenContent? {
+    func content(of digits: [UInt8]) -> Content? {
         guard digits.count >= Self.shortest, digits.count.isMultiple(of: 2) else { return nil }
         guard let head = HexText.bytes(digits[..<(2 * Self.headLength)]),
             head[Self.saltLength...].elementsEqual(mark(of: Array(head[..<Self.saltLength]))),
@@ -91,13 +105,13 @@ struct DeviceTokenCodec: Sendable {
         return (0..<4).map { UInt8(truncatingIfNeeded: (hash ^ hash >> 32) >> UInt64(8 * $0)) }
     }
 
-    private static func read(_ text: [UInt8]) -> DeviceTokenContent? {
+    private static func read(_ text: [UInt8]) -> Content? {
         guard text.count >= fixedContent, text[0] == version, text[1] <= 1 else { return nil }
         let length = Int(text[30])
         guard text.count >= fixedContent + length,
             let topic = String(validating: text[fixedContent..<(fixedContent + length)], as: UTF8.self)
         else { return nil }
-        return DeviceTokenContent(
+        return Content(
             device: DeviceID(MessageID(high: number(text[2..<10]), low: number(text[10..<18]))),
             environment: text[1] == 1 ? .production : .development,
             generation: UInt32(truncatingIfNeeded: number(text[18..<22])),

@@ -19,7 +19,7 @@ struct ConnectionView: Encodable {
     /// Which connection, counted from 1 as in the ledger.
     var number = 0
     /// What it is for: `pushes`, `channels` or `broadcasts`.
-    var role = GatewayRole.pushes.rawValue
+    var role = Gateway.Role.pushes.rawValue
     /// The client's address and port.
     var client = ""
     /// The address and port the client connected to.

@@ -3,13 +3,23 @@ import Logging
 
 /// The listening port and the threads behind it.
 struct Gateway: Sendable {
+    /// What the connections of a port are for.
+    enum Role: String, Sendable {
+        /// Pushes to devices, and to broadcast channels unless those have a port of their own.
+        case pushes
+        /// Management of broadcast channels.
+        case broadcastChannels = "channels"
+        /// Publishing to broadcast channels and nothing else.
+        case broadcasts
+    }
+
     /// How many clients may wait to be accepted.
     static let backlog = 512
 
     /// The port.
     let port: Int
 
-    private let mailboxes: [Mailbox<GatewayMessage>]
+    private let mailboxes: [Mailbox<GatewayLoop.Message>]
     private let threads: [LoopThread]
 
     /// Listens and starts the threads.
@@ -22,12 +32,12 @@ struct Gateway: Sendable {
     ///   - port: Where; nil for the configuration's own port and threads.
     /// - Throws: ``SimulatorError`` where the port cannot be had.
     init(
-        service: PushService, certificates: ServerCertificates, logger: Logger, role: GatewayRole = .pushes,
+        service: PushService, certificates: ServerCertificates, logger: Logger, role: Role = .pushes,
         port chosen: Int? = nil
     ) throws(SimulatorError) {
         var configuration = service.configuration
         if let chosen { (configuration.port, configuration.threads) = (chosen, 1) }
-        var mailboxes: [Mailbox<GatewayMessage>] = []
+        var mailboxes: [Mailbox<GatewayLoop.Message>] = []
         var threads: [LoopThread] = []
         do {
             let listeners = try Self.listeners(configuration)

@@ -4,6 +4,29 @@ import TLS
 
 /// One thread of the gateway: an event loop and the connections that live on it. One of them also accepts.
 final class GatewayLoop {
+    /// Buffers that the connections of one loop share, as only one of them is at work at a time.
+    final class Buffers {
+        /// What a read from a socket fills.
+        var ciphertext = [UInt8](repeating: 0, count: 64 << 10)
+        /// What a read from TLS fills.
+        var plaintext = [UInt8](repeating: 0, count: 32 << 10)
+        /// What a protocol has to send.
+        var output: [UInt8] = []
+
+        /// Makes the buffers.
+        init() { output.reserveCapacity(64 << 10) }
+    }
+
+    /// What a gateway's thread can be told from outside.
+    enum Message: Sendable {
+        /// Close everything and end.
+        case stop
+        /// Serve this socket.
+        case adopt(SocketBox)
+        /// Let every connection look at the time and the service.
+        case attend
+    }
+
     /// How many connections a thread serves; more are closed at once.
     static let connectionLimit = 4096
 
@@ -11,13 +34,13 @@ final class GatewayLoop {
     let loop: EventLoop
 
     /// Where other threads leave messages.
-    let mailbox: Mailbox<GatewayMessage>
+    let mailbox: Mailbox<Message>
 
     /// The certificates clients are shown.
     let certificates: ServerCertificates
 
     /// What the connections of this thread share.
-    let buffers = GatewayBuffers()
+    let buffers = Buffers()
 
     /// Tells of connections that fail.
     let logger: Logger
@@ -30,9 +53,9 @@ final class GatewayLoop {
     }
 
     private let service: PushService
-    private let role: GatewayRole
+    private let role: Gateway.Role
     private var listeners: [GatewayListener] = []
-    private var others: [Mailbox<GatewayMessage>] = []
+    private var others: [Mailbox<Message>] = []
     private var nextOther = 0
     private var connections: [Int: GatewayConnection] = [:]
     private var held: [Held] = []
@@ -47,7 +70,7 @@ final class GatewayLoop {
     ///   - role: What its connections are for.
     /// - Throws: ``SimulatorError`` where the system gives no event loop.
     init(
-        service: PushService, certificates: ServerCertificates, logger: Logger, role: GatewayRole = .pushes
+        service: PushService, certificates: ServerCertificates, logger: Logger, role: Gateway.Role = .pushes
     ) throws(SimulatorError) {
         self.service = service
         self.role = role
@@ -66,7 +89,7 @@ final class GatewayLoop {
     /// - Parameters:
     ///   - listeners: Where clients connect.
     ///   - others: The other loops; connections go round.
-    func accept(from listeners: [GatewayListener], others: [Mailbox<GatewayMessage>]) {
+    func accept(from listeners: [GatewayListener], others: [Mailbox<Message>]) {
         self.listeners = listeners
         self.others = others
         for listener in listeners { listener.loop = self }
@@ -136,7 +159,7 @@ final class GatewayLoop {
         }
     }
 
-    private func handle(_ message: GatewayMessage) {
+    private func handle(_ message: Message) {
         switch message {
         case .stop: isStopping = true
         case .adopt(let box):

@@ -218,14 +218,16 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         let apns = configuration.apns
         for environment in APNSEnvironment.allCases
         where configuration.routes.contains(where: { $0.environment == environment }) {
-            let host = APNSHost(setting: "apns", address: apns.address(of: environment))
+            let host = APNSConfiguration.Host(setting: "apns", address: apns.address(of: environment))
             for host in [host] + apns.broadcastChannelHosts(of: environment) {
                 reach(host, "\(host.setting) \(environment.rawValue)", apns, &report)
             }
         }
     }
 
-    private func reach(_ host: APNSHost, _ name: String, _ apns: APNSConfiguration, _ report: inout CheckReport) {
+    private func reach(
+        _ host: APNSConfiguration.Host, _ name: String, _ apns: APNSConfiguration, _ report: inout CheckReport
+    ) {
         let trust = TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
         do {
             let endpoint = try APNSEndpoint.parse(host.address)

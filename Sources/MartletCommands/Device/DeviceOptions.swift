@@ -4,6 +4,22 @@ import FoundationEssentials
 
 /// The options of `martlet simulator` about devices, storage and broadcast.
 struct DeviceOptions: ParsableArguments {
+    /// Which device tokens the simulator takes.
+    enum DeviceTokenChoice: String, CaseIterable, ExpressibleByArgument {
+        /// Made-up ones, too.
+        case any
+        /// Those it has issued.
+        case issued
+    }
+
+    /// What waits for a device that cannot take it.
+    enum StorageChoice: String, CaseIterable, ExpressibleByArgument {
+        /// The newest notification of each app.
+        case latest
+        /// All of them.
+        case all
+    }
+
     /// The port of the gateway with which the other ports have their usual numbers.
     static let usualGatewayPort = 2197
 

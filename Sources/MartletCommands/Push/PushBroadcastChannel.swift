@@ -1,11 +1,23 @@
+import ArgumentParser
 import PushModel
 
 /// What `martlet push` asks of a broadcast channel.
 enum PushBroadcastChannel: Equatable {
+    /// What a broadcast channel keeps for those who start to listen later.
+    enum StoragePolicy: String, CaseIterable, ExpressibleByArgument {
+        /// Nothing.
+        case none
+        /// The most recent message.
+        case mostRecent = "most-recent"
+
+        /// Apple's number for it.
+        var number: Int64 { self == .none ? 0 : 1 }
+    }
+
     /// Publish to it.
     case broadcast(String)
     /// Make a new one.
-    case create(StoragePolicyName)
+    case create(StoragePolicy)
     /// Ask for its storage policy.
     case read(String)
     /// List all of the app's.

@@ -5,7 +5,8 @@ struct PushBroadcastChannelOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send to this broadcast channel instead of devices.", valueName: "channel-id"))
     var channel: String?
     @Flag(help: "Make a broadcast channel; --wait shows its identifier.") var createChannel = false
-    @Option(help: "What a new broadcast channel keeps: none or most-recent.") var storagePolicy: StoragePolicyName?
+    @Option(help: "What a new broadcast channel keeps: none or most-recent.")
+    var storagePolicy: PushBroadcastChannel.StoragePolicy?
     @Option(help: ArgumentHelp("Ask for a broadcast channel's storage policy.", valueName: "channel-id"))
     var readChannel: String?
     @Flag(help: "List the app's broadcast channels.") var listChannels = false

@@ -3,6 +3,14 @@ import PushModel
 
 /// Where a job goes and how it is treated.
 struct PushDeliveryOptions: ParsableArguments {
+    /// What happens to a notification that was sent and never answered.
+    enum UnknownPolicy: String, CaseIterable, ExpressibleByArgument {
+        /// It is sent again, and may arrive twice.
+        case retry
+        /// It is reported as `unknown`.
+        case report
+    }
+
     @Option(help: "The APNs topic: the bundle identifier, with a suffix such as .voip where the push type needs one.")
     var topic: String?
     @Option(

@@ -35,7 +35,7 @@ struct PushDraft {
     /// When the job may be sent at the earliest, in milliseconds since 1970.
     var notBefore: Int64?
     /// What happens without an answer.
-    var onUnknown: UnknownPolicy?
+    var onUnknown: PushDeliveryOptions.UnknownPolicy?
     /// A text of the producer's that results repeat.
     var reference: String?
     /// Whether the payload goes alone, with everything else in headers.

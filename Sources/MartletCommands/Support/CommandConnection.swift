@@ -102,7 +102,7 @@ final class CommandConnection {
 
     /// How many messages wait in a queue, and how many consumers it has.
     /// - Throws: `unreachable` if there is no such queue, or what ended the link.
-    func depth(of queue: String) throws(CommandFailure) -> QueueDepth {
+    func depth(of queue: String) throws(CommandFailure) -> AMQPBlockingClient.QueueDepth {
         do throws(AMQPError) {
             return try client.depth(of: queue)
         } catch {

@@ -4,6 +4,26 @@
 ///
 /// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct AnswerMeaning: Sendable, Equatable {
+    /// What an answer means for the connection it came on.
+    package enum ConnectionConsequence: Sendable, Equatable {
+        /// Nothing.
+        case keep
+        /// Count it against the connection, which is retired when it happens again and again.
+        case strike
+        /// Take no more requests on it, let the rest finish, and close it.
+        case retire
+    }
+
+    /// What an answer says about everything else that is to be pushed.
+    package enum ServiceState: Sendable, Equatable {
+        /// APNs does its work.
+        case working
+        /// One device token got too many notifications, which must rest.
+        case deviceThrottled
+        /// APNs is in trouble.
+        case troubled
+    }
+
     /// For its notification, before attempts, age and deadlines are looked at.
     let notification: NotificationMeaning
     /// For the connection it came on.

@@ -4,8 +4,18 @@ import Text
 ///
 /// They stay where they stand in the job's buffer.
 struct DeviceTokens: Sendable {
+    /// A device token of a multicast job: where it stands, and what is wrong with it.
+    struct Slice: Sendable, Equatable {
+        /// The first byte in the job's buffer.
+        var start: UInt32
+        /// Its length in bytes.
+        var length: UInt16
+        /// What is wrong with it.
+        var flaw: TokenFlaw
+    }
+
     /// The tokens of a multicast job.
-    private var list: [TokenSlice] = []
+    private var list: [Slice] = []
     /// The one token of a job that is not a multicast job; nil where it has none, or a bad one.
     @PackedIfAny private var single: Range<Int>?
     /// What is wrong with the one token.
@@ -113,12 +123,12 @@ struct DeviceTokens: Sendable {
                     "\(JobField.deviceTokens) has more than \(Job.maximumTokens) entries; split the job")
             }
             let value = try scanner.value(in: written.bytes.span)
-            list.append(TokenSlice(value, in: &written.bytes))
+            list.append(Slice(value, in: &written.bytes))
         }
     }
 }
 
-extension TokenSlice {
+extension DeviceTokens.Slice {
     /// Judges an element of a list; one with escapes is appended without them.
     fileprivate init(_ value: JSONValue, in bytes: inout [UInt8]) {
         guard value.kind == .string else {

@@ -14,6 +14,12 @@ final class BrokerLink: ReadinessHandler {
         .unreachable, .timeout, .connectionLost, .connectionClosed, .tls,
     ]
 
+    /// The use of one connection to the broker. A lane has two connections, because a blocked publisher must not stop
+    /// deliveries and acknowledgements.
+    enum Role: String, Sendable {
+        case consume, publish
+    }
+
     /// How the worker introduces itself to the broker.
     struct Identity {
         /// The name operators see in the broker's list of connections.
@@ -33,7 +39,7 @@ final class BrokerLink: ReadinessHandler {
     }
 
     /// The use of the connection.
-    let role: LinkRole
+    let role: Role
     /// Why there is no connection, for people.
     private(set) var trouble: String?
     /// How many connections were opened, and how many of them were lost.
@@ -45,7 +51,7 @@ final class BrokerLink: ReadinessHandler {
     private let loop: EventLoop
     private let identity: Identity
     private let mayConnect: () -> Bool
-    private let lookUp: (LinkRole, Int) -> Void
+    private let lookUp: (Role, Int) -> Void
     private unowned let delegate: any BrokerLinkDelegate
     /// Addresses that were found and have not been tried yet.
     private var targets: ArraySlice<BrokerTarget> = []
@@ -76,8 +82,8 @@ final class BrokerLink: ReadinessHandler {
     ///     follows the first without a pause of its own. So their worker is ready after one pause.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
-        role: LinkRole, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
-        mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (LinkRole, Int) -> Void
+        role: Role, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (Role, Int) -> Void
     ) {
         self.role = role
         self.identity = identity

@@ -3,11 +3,24 @@
 /// A job belongs to a campaign if its `reference` begins with the campaign's prefix. Of several prefixes in force, the
 /// longest one decides. A look allocates nothing.
 package struct CampaignIndex: Sendable, Equatable {
+    /// The fate of a notification because of its campaign.
+    package enum Fate: Sendable, Equatable {
+        /// It is pushed as any other.
+        case goesOn
+        /// It waits, at most until this time in milliseconds since 1970; nil where no end is known.
+        case paused(until: Int64?)
+        /// It is not pushed any more.
+        ///
+        /// - `leavesDeadLetters`: Whether it leaves a dead letter.
+        /// - `detail`: Who cancelled it and why, for its result.
+        case cancelled(leavesDeadLetters: Bool, detail: String)
+    }
+
     private struct Entry: Equatable {
         let prefix: [UInt8]
         /// When the command ends, in milliseconds since 1970; the largest number for never.
         let end: Int64
-        let fate: CampaignFate
+        let fate: Fate
         /// The position of the longest other prefix with which this one begins; negative without one.
         var parent = -1
     }
@@ -34,7 +47,7 @@ package struct CampaignIndex: Sendable, Equatable {
 
     private static func entry(_ command: ControlCommand) -> Entry? {
         guard case .campaign(let prefix) = command.target else { return nil }
-        let fate: CampaignFate
+        let fate: Fate
         switch command.action {
         case .pause: fate = .paused(until: command.until)
         case .cancel:
@@ -55,7 +68,7 @@ package struct CampaignIndex: Sendable, Equatable {
     /// - Parameters:
     ///   - reference: The job's reference.
     ///   - now: The time in milliseconds since 1970.
-    package func fate(of reference: Span<UInt8>, at now: Int64) -> CampaignFate {
+    package func fate(of reference: Span<UInt8>, at now: Int64) -> Fate {
         // Every entry that is a prefix of the reference is also a prefix of the last entry that is not behind the
         // reference.
         var (low, high) = (0, entries.count)

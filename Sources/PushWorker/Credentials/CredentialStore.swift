@@ -6,6 +6,16 @@ import WorkerSettings
 
 /// The credentials of a worker: their present versions, and the files they come from. Safe on any thread.
 final class CredentialStore: Sendable {
+    /// What became of a credential when its files were read again.
+    enum Change: Sendable {
+        /// There is a new version. `before` is the label of the version before, nil for the first.
+        case changed(APNSCredential, before: String?)
+        /// The files hold what they held before.
+        case unchanged(name: String)
+        /// The files cannot be used. The version before stays, if there is one.
+        case failed(name: String, reason: String, isInUse: Bool)
+    }
+
     private struct Entry {
         var configuration: CredentialConfiguration
         var stamps: [FileStamp?]
@@ -59,7 +69,7 @@ final class CredentialStore: Sendable {
     func unusable(_ name: String) -> String? { entries.withLock { $0[name]?.unusable } }
 
     /// A failure for each credential that a route uses and whose files could never be used.
-    var failures: [CredentialChange] {
+    var failures: [Change] {
         entries.withLock { entries in
             entries.compactMap { name, entry in
                 used?.contains(name) == false ? nil : entry.unusable.map { (name, $0) }
@@ -98,7 +108,7 @@ final class CredentialStore: Sendable {
     /// because the reason may be gone by now.
     ///
     /// - Returns: What became of the credentials that were read. A failure for the same reason as before is left out.
-    func readChanged() -> [CredentialChange] {
+    func readChanged() -> [Change] {
         let present = entries.withLock { $0.values.map { ($0.configuration, $0.stamps, $0.unusable) } }
         return present.compactMap { configuration, before, unusable in
             let stamps = configuration.files.map(FileStamp.init(path:))
@@ -113,7 +123,7 @@ final class CredentialStore: Sendable {
     ///
     /// - Parameter configurations: How they are configured now.
     /// - Returns: What became of each, in the order of their names.
-    func readAll(_ configurations: [CredentialConfiguration]) -> [CredentialChange] {
+    func readAll(_ configurations: [CredentialConfiguration]) -> [Change] {
         let names = Set(configurations.map(\.name))
         entries.withLock { entries in
             entries = entries.filter { names.contains($0.key) }
@@ -125,7 +135,7 @@ final class CredentialStore: Sendable {
     }
 
     /// Reads one credential. The stamps were taken before, so a change in between is seen the next time.
-    private func read(_ configuration: CredentialConfiguration, _ stamps: [FileStamp?]) -> CredentialChange {
+    private func read(_ configuration: CredentialConfiguration, _ stamps: [FileStamp?]) -> Change {
         let result: Result<CredentialMaterial, TLSError>
         do throws(TLSError) {
             result = .success(try CredentialMaterial(reading: configuration))

@@ -193,7 +193,7 @@ final class CredentialUse {
     ///
     /// News about a version that is neither in use nor on trial here is ignored. One exception: a spare version that is
     /// accepted elsewhere becomes the trusted one.
-    func learn(_ news: CredentialNews, at moment: Moment) {
+    func learn(_ news: RouteMessage.CredentialNews, at moment: Moment) {
         func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
             devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
         }

@@ -99,7 +99,7 @@ final class CredentialWatcher: Sendable {
         post?(message)
     }
 
-    private func tell(_ change: CredentialChange, isAsked: Bool) {
+    private func tell(_ change: CredentialStore.Change, isAsked: Bool) {
         switch change {
         case .changed(let credential, let before):
             logger.notice(

@@ -20,7 +20,7 @@ final class ConsumeEvents: BrokerLinkDelegate {
         lane.mark(route)
     }
 
-    func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
+    func connectionOpened(_ role: BrokerLink.Role, now: MonotonicTime) {
         lane.log.connected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         // A broker may allow fewer channels than the worker asked for (`channel_max`). Each route needs one.
@@ -35,9 +35,9 @@ final class ConsumeEvents: BrokerLinkDelegate {
         }
     }
 
-    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.log.addressFailed(role, error) }
+    func addressFailed(_ role: BrokerLink.Role, error: AMQPError) { lane.log.addressFailed(role, error) }
 
-    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
+    func connectionLost(_ role: BrokerLink.Role, error: AMQPError, now: MonotonicTime) {
         lane.log.connectionLost(role, error, level: outage.failed(error.kind, now: now))
         for route in lane.routes {
             route.channel.connectionLost(at: lane.moment)

@@ -16,7 +16,7 @@ extension Lane {
             })
     }
 
-    func makeLink(_ role: LinkRole) -> BrokerLink {
+    func makeLink(_ role: BrokerLink.Role) -> BrokerLink {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
         return BrokerLink(
             role: role, identity: settings.identity(role), loop: loop, delegate: delegate, now: now,

@@ -64,14 +64,14 @@ struct LaneLog {
     /// - Parameters:
     ///   - role: What it is for.
     ///   - outage: The outage that is over; nil without one.
-    func connected(_ role: LinkRole, after outage: OutageLog.Ended?) {
+    func connected(_ role: BrokerLink.Role, after outage: OutageLog.Ended?) {
         var metadata = Logger.Metadata.with([.lane: "\(lane)", .role: "\(role.rawValue)"])
         metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
         logger.log(level: outage == nil ? .info : .notice, "connected to the broker", metadata: metadata)
     }
 
     /// There is no connection to the broker.
-    func connectionLost(_ role: LinkRole, _ error: AMQPError, level: Logger.Level) {
+    func connectionLost(_ role: BrokerLink.Role, _ error: AMQPError, level: Logger.Level) {
         logger.log(
             level: level, "no connection to the broker",
             metadata: .with([.lane: "\(lane)", .role: "\(role.rawValue)", .error: "\(error.message)"]))
@@ -79,7 +79,7 @@ struct LaneLog {
 
     /// An address leads to no broker, and the next address is tried. If the last address fails, too, the connection
     /// counts as lost.
-    func addressFailed(_ role: LinkRole, _ error: AMQPError) {
+    func addressFailed(_ role: BrokerLink.Role, _ error: AMQPError) {
         logger.warning(
             "an address of the broker does not work; the next is tried",
             metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))

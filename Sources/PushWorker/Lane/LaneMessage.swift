@@ -6,7 +6,7 @@ import RabbitMQ
 /// What other threads may say to a lane. Nothing else of a lane is touched from outside.
 enum LaneMessage: Sendable {
     /// A helper thread looked the brokers up; with the number of the look-up.
-    case brokersFound(LinkRole, number: Int, Result<[BrokerTarget], AMQPError>)
+    case brokersFound(BrokerLink.Role, number: Int, Result<[BrokerTarget], AMQPError>)
     /// A helper thread finished a connect to a destination of the route at this position.
     case apnsConnected(
         route: Int, Destination.Kind, ConnectRequest, Transfer<Result<EstablishedConnection, APNSClientError>>)

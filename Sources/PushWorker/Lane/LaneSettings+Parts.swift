@@ -17,7 +17,7 @@ extension LaneSettings {
     ///
     /// - Parameter role: What the connection is for.
     /// - Returns: The identity of the connection.
-    func identity(_ role: LinkRole) -> BrokerLink.Identity {
+    func identity(_ role: BrokerLink.Role) -> BrokerLink.Identity {
         BrokerLink.Identity(name: "\(instance) lane \(index) \(role.rawValue)", version: version)
     }
 

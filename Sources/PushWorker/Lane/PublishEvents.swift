@@ -8,7 +8,7 @@ final class PublishEvents: BrokerLinkDelegate {
 
     init(lane: Lane) { self.lane = lane }
 
-    func connectionOpened(_ role: LinkRole, now: MonotonicTime) {
+    func connectionOpened(_ role: BrokerLink.Role, now: MonotonicTime) {
         lane.log.connected(role, after: outage.works(now: now))
         lane.heartbeatNegotiated()
         if let allowed = lane.publishLink.session?.channelMax, allowed > 0, allowed < PublishChannels.count {
@@ -20,9 +20,9 @@ final class PublishEvents: BrokerLinkDelegate {
         lane.consumeLink.connectAtOnce(now: now)
     }
 
-    func addressFailed(_ role: LinkRole, error: AMQPError) { lane.log.addressFailed(role, error) }
+    func addressFailed(_ role: BrokerLink.Role, error: AMQPError) { lane.log.addressFailed(role, error) }
 
-    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) {
+    func connectionLost(_ role: BrokerLink.Role, error: AMQPError, now: MonotonicTime) {
         lane.log.connectionLost(role, error, level: outage.failed(error.kind, now: now))
         lane.publisher.connectionLost()
     }

@@ -18,7 +18,7 @@ struct LogFormatter: Sendable {
     ///
     /// Colour needs a terminal (or `FORCE_COLOR`), and is off with `NO_COLOR` or `TERM=dumb`.
     /// [no-color.org](https://no-color.org), [force-color.org](https://force-color.org)
-    init(format: LogFormat, isTerminal: Bool, environment: [String: String]) {
+    init(format: LogConfiguration.Format, isTerminal: Bool, environment: [String: String]) {
         let isText = format == .text || (format == .automatic && isTerminal)
         let isForbidden = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
         let isForced = !(environment["FORCE_COLOR"] ?? "").isEmpty

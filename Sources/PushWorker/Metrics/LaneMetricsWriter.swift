@@ -3,7 +3,7 @@ import PushModel
 /// Writes the counters of the lanes: those of a route as one sum over all lanes, the others for each lane.
 ///
 /// A route makes 29 series, and one more once APNs has told the time. Metrics that are rarely needed for one route
-/// (reasons, histograms, ``RouteMetric/isDetail``) are written as one sum over all routes, with a label `tier` where
+/// (reasons, histograms, ``RouteCounters/Metric/isDetail``) are written as one sum over all routes, with a label `tier` where
 /// they are about tiers.
 ///
 /// With details, these metrics have the label `route`, and `martlet_retries_total` has the label `tier`. Details change
@@ -51,7 +51,7 @@ struct LaneMetricsWriter {
     private func writeRoutes(_ routes: [Sample], details: [Sample], to text: inout MetricsText) {
         writeOutcomes(routes, details: details, to: &text)
         writeRetries(routes, details: details, to: &text)
-        for (metrics, kind) in [(RouteCounters.counters, MetricKind.counter), (RouteCounters.gauges, .gauge)] {
+        for (metrics, kind) in [(RouteCounters.counters, MetricsText.Kind.counter), (RouteCounters.gauges, .gauge)] {
             for metric in metrics {
                 text.family(metric.name, kind, metric.help)
                 for (labels, counters) in metric.isDetail ? details : routes {
@@ -188,7 +188,7 @@ struct LaneMetricsWriter {
         write(lanes, "martlet_deliveries_settled_total", "kind", LaneCounters.Settling.allCases, to: &text) {
             $0.settlings[$1.rawValue]
         }
-        let plain: [(String, MetricKind, String, (LaneCounters) -> Double)] = [
+        let plain: [(String, MetricsText.Kind, String, (LaneCounters) -> Double)] = [
             ("martlet_broker_connects_total", .counter, "Broker connections opened.", { Double($0.brokerConnects) }),
             (
                 "martlet_broker_disconnects_total", .counter, "Broker connections lost.",

@@ -1,5 +1,13 @@
 /// Writes metrics in Prometheus' text format 0.0.4: one family after another, each with its help and type.
 struct MetricsText {
+    /// What a metric measures, as Prometheus names it.
+    ///
+    /// [Exposition formats](https://prometheus.io/docs/instrumenting/exposition_formats/)
+    enum Kind: String, Sendable {
+        /// A number that only grows; a number that goes up and down; durations in buckets.
+        case counter, gauge, histogram
+    }
+
     /// The text so far, in UTF-8.
     private(set) var bytes: [UInt8] = []
 
@@ -7,7 +15,7 @@ struct MetricsText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Begins a family; its samples follow.
-    mutating func family(_ name: String, _ kind: MetricKind, _ help: String) {
+    mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         append("# HELP \(name) \(Self.escaped(help, quote: false))\n# TYPE \(name) \(kind.rawValue)\n")
     }
 

@@ -271,7 +271,7 @@ final class RouteDeliveries {
     }
 
     /// The job on another lane is done with a delivery that was lent to it.
-    func takeBack(_ delivery: DeliveryOnLane, of job: JobOnLane, _ fate: LentFate, at moment: Moment) {
+    func takeBack(_ delivery: DeliveryOnLane, of job: JobOnLane, _ fate: RouteMessage.LentFate, at moment: Moment) {
         let canSettle = intake.takeBack(delivery)
         switch fate {
         case .acknowledged(let isRemembered) where canSettle:

@@ -6,6 +6,26 @@
 /// So a lane with a redelivery that the memory does not know asks the other lanes first. A lane that has the job
 /// continues the job. It tells the lane with the delivery when to settle the delivery.
 enum RouteMessage: Sendable {
+    /// The end of a lent delivery.
+    enum LentFate: Equatable, Sendable {
+        /// Everything its job asked for is confirmed: the delivery is acknowledged. A redelivery is recognised by this
+        /// fact, unless a copy of the job looks the same.
+        case acknowledged(isRemembered: Bool)
+        /// The job does not use the delivery: the job is handed back unsent, or has a later delivery already. The lent
+        /// delivery goes back to the broker, for another worker, if its channel is still open.
+        case givenBack
+    }
+
+    /// A fact that one lane of a route learned about the credential, so that the others need not ask APNs.
+    enum CredentialNews: Equatable, Sendable {
+        /// A version is accepted: earlier refusals of this version no longer count.
+        case accepted(version: Int)
+        /// A new version is refused, and the version before it stays in use.
+        case candidateRefused(version: Int, reason: String)
+        /// The version in use is refused.
+        case refused(version: Int, reason: String)
+    }
+
     /// I have a redelivery. Answer once you know that its job is not yours, or once your channel is gone and all its
     /// jobs are in the memory.
     ///

@@ -65,7 +65,7 @@ struct RoutePeers {
         giveUpLent(job, .givenBack)
     }
 
-    private func giveUpLent(_ job: JobInFlight, _ fate: LentFate) {
+    private func giveUpLent(_ job: JobInFlight, _ fate: RouteMessage.LentFate) {
         guard let lent = job.lent else { return }
         job.losesLent()
         tell(lent.lane, .settled(lent, of: here(job), fate))

@@ -7,6 +7,12 @@ import Topology
 /// A new key is a property here, or in the section it belongs to; nothing else lists the keys. They are found among the
 /// properties, as the argument parser finds options.
 struct WorkerKeys: Sendable {
+    /// A key of any type of value; how the keys are found among properties.
+    protocol DescribedKey {
+        /// What is known of the key.
+        var facts: KeyFacts { get }
+    }
+
     /// The keys.
     static let all = WorkerKeys()
     /// What is known of each key.
@@ -55,8 +61,8 @@ struct WorkerKeys: Sendable {
     let logLevel = SettingKey(
         "log.level", .choice(Logger.Level.self), default: .info, "the least level that is written")
     let logFormat = SettingKey(
-        "log.format", .choice(LogFormat.self), default: .automatic, meaning: "text on a terminal, JSON elsewhere",
-        "how a line looks")
+        "log.format", .choice(LogConfiguration.Format.self), default: .automatic,
+        meaning: "text on a terminal, JSON elsewhere", "how a line looks")
     let shutdownGrace = SettingKey(
         "shutdown.grace", .duration(.seconds(1)...(.seconds(3600))), default: .seconds(45),
         "how long a stopping worker may take to finish what is in flight")
@@ -68,3 +74,5 @@ struct WorkerKeys: Sendable {
         }
     }
 }
+
+extension SettingKey: WorkerKeys.DescribedKey {}

@@ -4,6 +4,14 @@ import Text
 
 /// Turns the tree of settings into values, section by section.
 struct ConfigurationBuilder {
+    /// A credential and what its certificate says, for the checks that compare entries.
+    struct KnownCredential {
+        /// The credential.
+        let value: CredentialConfiguration
+        /// What its certificate says; nil for a key, and for a certificate that cannot be read.
+        var facts: CertificateFacts?
+    }
+
     /// The directory of the configuration file, against which its relative paths are read.
     let directory: String
     /// Where problems go.

@@ -56,14 +56,30 @@ extension APNSConfiguration {
 }
 
 extension APNSConfiguration {
+    /// One of the hosts that a worker's configuration sends requests to.
+    package struct Host: Sendable, Equatable {
+        /// The key of the configuration that says where it is.
+        package var setting: String
+        /// `https://host:port`.
+        package var address: String
+        /// Whether nobody named it, because Apple's place for it is known.
+        package var isAssumed = false
+
+        /// A host that the configuration names.
+        package init(setting: String, address: String) {
+            self.setting = setting
+            self.address = address
+        }
+    }
+
     /// The hosts that jobs about broadcast channels of an environment need beside the one for device pushes.
-    package func broadcastChannelHosts(of environment: APNSEnvironment) -> [APNSHost] {
+    package func broadcastChannelHosts(of environment: APNSEnvironment) -> [Host] {
         let assumed = AppleHosts.broadcastChannels(production: production, development: development)
         return [(Self.broadcastKey, broadcast), (Self.channelsKey, channels)].compactMap { key, addresses in
             guard let address = addresses.address(of: environment), address != self.address(of: environment) else {
                 return nil
             }
-            var host = APNSHost(setting: key, address: address)
+            var host = Host(setting: key, address: address)
             host.isAssumed = address == assumed.address(of: environment)
             return host
         }

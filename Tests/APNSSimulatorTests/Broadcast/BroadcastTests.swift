@@ -231,7 +231,7 @@ struct BroadcastTests {
             #expect(answer.reason == refusal.reason)
             #expect(answer.headers["apns-request-id"] != nil)
             #expect(
-                simulator.ledger.counts.contains(LedgerCount(status: refusal.status, label: refusal.reason, count: 1)))
+                simulator.ledger.counts.contains(Ledger.Count(status: refusal.status, label: refusal.reason, count: 1)))
         }
     }
 

@@ -12,8 +12,8 @@ struct DeviceTokenCodecTests {
 
     init() throws { codec = DeviceTokenCodec(key: try SealingKey.generate()) }
 
-    private func content(_ topic: String = "com.example.app", generation: UInt32 = 1) -> DeviceTokenContent {
-        DeviceTokenContent(
+    private func content(_ topic: String = "com.example.app", generation: UInt32 = 1) -> DeviceTokenCodec.Content {
+        DeviceTokenCodec.Content(
             device: device, environment: .production, generation: generation, issuedAt: 1_800_000_000, topic: topic)
     }
 

@@ -8,13 +8,13 @@ struct AnswerMeaningTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let status: Int
         let reason: String?
-        let connection: ConnectionConsequence
+        let connection: AnswerMeaning.ConnectionConsequence
         let credential: CredentialVerdict
-        let service: ServiceState
+        let service: AnswerMeaning.ServiceState
 
         init(
-            _ status: Int, _ reason: String?, _ connection: ConnectionConsequence, _ credential: CredentialVerdict,
-            _ service: ServiceState
+            _ status: Int, _ reason: String?, _ connection: AnswerMeaning.ConnectionConsequence,
+            _ credential: CredentialVerdict, _ service: AnswerMeaning.ServiceState
         ) {
             self.status = status
             self.reason = reason

@@ -394,7 +394,7 @@ struct RetryPolicyTests {
 
     @Test("what an answer means for its connection")
     func consequences() {
-        func consequence(_ status: Int, _ reason: Reason?) -> ConnectionConsequence {
+        func consequence(_ status: Int, _ reason: Reason?) -> AnswerMeaning.ConnectionConsequence {
             AnswerMeaning(status: status, reason: reason).connection
         }
         for reason in Self.credentialReasons { #expect(consequence(403, reason) == .retire) }

@@ -13,9 +13,9 @@ private final class LinkRecorder: BrokerLinkDelegate {
     /// Errors of connections, or of all addresses.
     var losses: [AMQPError] = []
 
-    func connectionOpened(_ role: LinkRole, now: MonotonicTime) {}
-    func addressFailed(_ role: LinkRole, error: AMQPError) { failures.append(error) }
-    func connectionLost(_ role: LinkRole, error: AMQPError, now: MonotonicTime) { losses.append(error) }
+    func connectionOpened(_ role: BrokerLink.Role, now: MonotonicTime) {}
+    func addressFailed(_ role: BrokerLink.Role, error: AMQPError) { failures.append(error) }
+    func connectionLost(_ role: BrokerLink.Role, error: AMQPError, now: MonotonicTime) { losses.append(error) }
     func channelOpened(_ channel: UInt16) {}
     func qosSet(_ channel: UInt16) {}
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8]) {}

@@ -116,7 +116,7 @@ struct ControlStateTests {
 
     // MARK: Campaigns
 
-    private func fate(_ reference: String, _ state: ControlState, at now: Int64 = 1_000) -> CampaignFate {
+    private func fate(_ reference: String, _ state: ControlState, at now: Int64 = 1_000) -> CampaignIndex.Fate {
         let bytes = Array(reference.utf8)
         let fate = state.campaigns(at: now).fate(of: bytes.span, at: now)
         // An index that was made before a command ended judges by the time of the look.
@@ -145,7 +145,8 @@ struct ControlStateTests {
             command(.cancel, .campaign("c/a")), command(.pause, .campaign("c/"), until: 5_000),
             command(.pause, .campaign("c/ab"), until: 2_000), command(.pause, .campaign("b")),
             command(.pause, .campaign("c/c"), until: 4_000), command(.pause, .campaign("d")))
-        let cancelled = CampaignFate.cancelled(leavesDeadLetters: false, detail: "anna cancelled the campaign c/a")
+        let cancelled = CampaignIndex.Fate.cancelled(
+            leavesDeadLetters: false, detail: "anna cancelled the campaign c/a")
         #expect(fate("c/a1", state) == cancelled)
         #expect(fate("c/ab1", state) == .paused(until: 2_000))
         #expect(fate("c/ab1", state, at: 2_000) == cancelled)

@@ -9,7 +9,7 @@ import WorkerSettings
 @Suite("Logging", .timeLimit(.minutes(1)))
 struct LoggingTests {
     private func line(
-        _ format: LogFormat, _ message: String, _ metadata: Logger.Metadata = [:], terminal: Bool = false,
+        _ format: LogConfiguration.Format, _ message: String, _ metadata: Logger.Metadata = [:], terminal: Bool = false,
         environment: [String: String] = [:], level: Logger.Level = .info
     ) -> String {
         let formatter = LogFormatter(format: format, isTerminal: terminal, environment: environment)
@@ -64,8 +64,11 @@ struct LoggingTests {
             (.text, false, ["FORCE_COLOR": "1"], .text(colour: true)),
             (.text, false, ["FORCE_COLOR": "1", "NO_COLOR": "1"], .text(colour: false)),
             (.automatic, false, ["FORCE_COLOR": "1"], .json),
-        ] as [(LogFormat, Bool, [String: String], LogFormatter.Style)])
-    func style(_ format: LogFormat, _ terminal: Bool, _ environment: [String: String], _ expected: LogFormatter.Style) {
+        ] as [(LogConfiguration.Format, Bool, [String: String], LogFormatter.Style)])
+    func style(
+        _ format: LogConfiguration.Format, _ terminal: Bool, _ environment: [String: String],
+        _ expected: LogFormatter.Style
+    ) {
         #expect(LogFormatter(format: format, isTerminal: terminal, environment: environment).style == expected)
     }
 
