@@ -21,10 +21,16 @@ final class Certificate: Sendable {
     /// The subject in the form of RFC 2253.
     var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
 
-    /// The end of its validity, in seconds since 1970.
-    var notAfter: Int64 {
+    /// The end of its validity, in seconds since 1970; 0 for a date that cannot be read.
+    var notAfter: Int64 { Self.seconds(X509_get0_notAfter(pointer)) ?? 0 }
+
+    /// Reads an ASN1_TIME.
+    ///
+    /// - Parameter moment: The ASN1_TIME.
+    /// - Returns: Seconds since 1970; nil for a date that cannot be read.
+    static func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int64? {
         var time = tm()
-        guard ASN1_TIME_to_tm(X509_get0_notAfter(pointer), &time) == 1 else { return 0 }
+        guard let moment, ASN1_TIME_to_tm(moment, &time) == 1 else { return nil }
         return Int64(timegm(&time))
     }
 

@@ -1,5 +1,4 @@
 import COpenSSL
-import Glibc
 
 extension CertificateIdentity {
     /// What the identity's certificate says about itself.
@@ -166,11 +165,5 @@ extension Certificate {
 
     private static func bytes(of value: UnsafePointer<ASN1_STRING>) -> [UInt8] {
         Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(value), count: Int(max(0, ASN1_STRING_length(value)))))
-    }
-
-    private static func seconds(_ moment: UnsafePointer<ASN1_TIME>?) -> Int64? {
-        var time = tm()
-        guard let moment, ASN1_TIME_to_tm(moment, &time) == 1 else { return nil }
-        return Int64(timegm(&time))
     }
 }

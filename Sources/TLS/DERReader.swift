@@ -2,22 +2,27 @@
 ///
 /// Only what certificate extensions need: tags of one byte and definite lengths. It goes no deeper by itself, so that no
 /// nesting costs stack.
-struct DERReader {
+package struct DERReader {
     /// One value: its tag, and where its content lies in the bytes.
-    struct Element: Equatable {
+    package struct Element: Equatable {
         /// The identifier byte.
-        var tag: UInt8
+        package var tag: UInt8
         /// The content's place.
-        var content: Range<Int>
+        package var content: Range<Int>
     }
 
     /// The tags used here (X.690, 8.1.2; universal class).
-    enum Tag {
-        static let octetString: UInt8 = 0x04
-        static let utf8String: UInt8 = 0x0C
-        static let printableString: UInt8 = 0x13
-        static let ia5String: UInt8 = 0x16
-        static let sequence: UInt8 = 0x30
+    package enum Tag {
+        /// OCTET STRING.
+        package static let octetString: UInt8 = 0x04
+        /// UTF8String.
+        package static let utf8String: UInt8 = 0x0C
+        /// PrintableString.
+        package static let printableString: UInt8 = 0x13
+        /// IA5String.
+        package static let ia5String: UInt8 = 0x16
+        /// SEQUENCE and SEQUENCE OF.
+        package static let sequence: UInt8 = 0x30
     }
 
     private let bytes: [UInt8]
@@ -25,14 +30,14 @@ struct DERReader {
     private let end: Int
 
     /// Reads all of the bytes.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         position = 0
         end = bytes.count
     }
 
     /// Reads the content of a value found before.
-    init(_ bytes: [UInt8], within element: Element) {
+    package init(_ bytes: [UInt8], within element: Element) {
         self.bytes = bytes
         position = element.content.lowerBound
         end = element.content.upperBound
@@ -42,7 +47,7 @@ struct DERReader {
     var isAtEnd: Bool { position >= end }
 
     /// Takes the next value; nil when none follows or its length is a lie.
-    mutating func next() -> Element? {
+    package mutating func next() -> Element? {
         guard end - position >= 2 else { return nil }
         let tag = bytes[position]
         // Tags of several bytes do not occur in what is read here.

@@ -1,3 +1,5 @@
+import TLS
+
 /// The extensions of Apple's push certificates.
 ///
 /// See Apple, "Sending notification requests to APNs", and the archived "Communicating with APNs".
@@ -14,23 +16,19 @@ enum PushCertificateExtension {
     /// How many topics a certificate can have.
     static let topicLimit = 400
 
-    private static let utf8String: UInt8 = 0x0C
-    private static let ia5String: UInt8 = 0x16
-    private static let sequence: UInt8 = 0x30
-
     /// Reads the topics of an extension; labels are left out.
     ///
     /// - Parameter content: The DER bytes, from anybody.
     /// - Returns: The topics in order, as far as the bytes make sense.
     static func topics(in content: [UInt8]) -> [String] {
-        guard let outer = DERValue.first(in: content[...]) else { return [] }
-        if let text = text(outer.value) { return [text] }
-        guard outer.value.tag == sequence else { return [] }
+        var whole = DERReader(content)
+        guard let outer = whole.next() else { return [] }
+        if let text = text(of: outer, in: content) { return [text] }
+        guard outer.tag == DERReader.Tag.sequence else { return [] }
         var found: [String] = []
-        var rest = outer.value.content
-        while found.count < topicLimit, let next = DERValue.first(in: rest) {
-            if let text = text(next.value) { found.append(text) }
-            rest = next.rest
+        var entries = DERReader(content, within: outer)
+        while found.count < topicLimit, let entry = entries.next() {
+            if let text = text(of: entry, in: content) { found.append(text) }
         }
         return found
     }
@@ -41,10 +39,10 @@ enum PushCertificateExtension {
     /// - Returns: The DER bytes.
     static func content(topics: [String]) -> [UInt8] {
         let parts = topics.flatMap { topic -> [UInt8] in
-            DERValue.encode(utf8String, Array(topic.utf8))
-                + DERValue.encode(sequence, DERValue.encode(utf8String, Array(label(of: topic).utf8)))
+            element(DERReader.Tag.utf8String, Array(topic.utf8))
+                + element(DERReader.Tag.sequence, element(DERReader.Tag.utf8String, Array(label(of: topic).utf8)))
         }
-        return DERValue.encode(sequence, parts)
+        return element(DERReader.Tag.sequence, parts)
     }
 
     /// The word Apple puts beside a topic.
@@ -56,10 +54,18 @@ enum PushCertificateExtension {
         }
     }
 
-    private static func text(_ value: DERValue) -> String? {
-        guard value.tag == utf8String || value.tag == ia5String, !value.content.isEmpty,
-            value.content.count <= PushRules.topicLimit
+    private static func text(of element: DERReader.Element, in bytes: [UInt8]) -> String? {
+        guard element.tag == DERReader.Tag.utf8String || element.tag == DERReader.Tag.ia5String,
+            (1...PushRules.topicLimit).contains(element.content.count)
         else { return nil }
-        return String(validating: value.content, as: UTF8.self)
+        return String(validating: bytes[element.content], as: UTF8.self)
+    }
+
+    /// Writes an element whose content is less than 64 KiB.
+    private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        let count = content.count
+        if count < 0x80 { return [tag, UInt8(count)] + content }
+        if count < 0x100 { return [tag, 0x81, UInt8(count)] + content }
+        return [tag, 0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)] + content
     }
 }
