@@ -16,7 +16,13 @@ package enum ShellText {
                 default: false
                 }
             }
-        return isHarmless
-            ? text : "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+        return isHarmless ? text : inQuotes(text)
+    }
+
+    /// A word for a shell in single quotes, harmless or not.
+    ///
+    /// - Parameter text: What the word says.
+    package static func inQuotes(_ text: String) -> String {
+        "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
     }
 }

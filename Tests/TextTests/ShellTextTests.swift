@@ -13,4 +13,11 @@ struct ShellTextTests {
     func quoted(text: String, expected: String) {
         #expect(ShellText.quoted(text) == expected)
     }
+
+    @Test(
+        "can be quoted whatever they say",
+        arguments: [("", "''"), ("a", "'a'"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("'", #"''\'''"#)])
+    func inQuotes(text: String, expected: String) {
+        #expect(ShellText.inQuotes(text) == expected)
+    }
 }

@@ -1,6 +1,7 @@
 import APNSSimulator
 import LocalStack
 import Rig
+import Text
 
 /// The commands to look closer at a demo that keeps running.
 struct DemoHints {
@@ -96,8 +97,7 @@ struct DemoHints {
     static func controlScript(_ environment: [String: String]) -> String {
         var lines = ["#!/bin/sh"]
         for (name, value) in environment.sorted(by: { $0.key < $1.key }) {
-            let quoted = value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-            lines.append("export \(name)='\(quoted)'")
+            lines.append("export \(name)=\(ShellText.inQuotes(value))")
         }
         lines.append(#"exec /usr/lib/rabbitmq/bin/rabbitmqctl --quiet "$@""#)
         return lines.joined(separator: "\n") + "\n"
