@@ -122,7 +122,7 @@ let package = Package(
         tests("EventLoopTests", ["EventLoop", "Text"]),
         tests("TLSTests", ["TLS", "Text", "EventLoop", "LocalStack"]),
         tests("HTTP2Tests", ["HTTP2", "Text"]),
-        tests("RabbitMQTests", ["RabbitMQ", "EventLoop", "TLS"]),
+        tests("RabbitMQTests", ["RabbitMQ", "EventLoop"]),
         tests("BrokerClientTests", ["BrokerClient", "RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel", "Text"]),
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack", yams]),

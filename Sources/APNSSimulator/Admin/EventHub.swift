@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Synchronization
 
 /// Brings what happens to those who look on, as server-sent events. Safe from any thread.

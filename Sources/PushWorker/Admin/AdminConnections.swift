@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTPTypes
 import Synchronization
 
 /// The roster that all connections of one server share. Safe on any thread.

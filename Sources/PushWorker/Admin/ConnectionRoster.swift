@@ -1,6 +1,3 @@
-import NIOCore
-import NIOHTTPTypes
-
 /// The open connections of the admin server, in the order in which they make room for new ones.
 struct ConnectionRoster<ID: Hashable> {
     /// The most connections: a scraper, a few probes and a few people.

@@ -1,6 +1,5 @@
 import APNSClient
 import EventLoop
-import Logging
 
 /// Events of a destination's connections.
 final class DestinationEvents: APNSPoolDelegate {
