@@ -157,7 +157,7 @@ let package = Package(
             "BrokerTests",
             [
                 "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ",
-                "BrokerClient", "PushModel", "LocalStack", "Rig", "EventLoop", "TLS", "HTTP2",
+                "BrokerClient", "PushModel", "LocalStack", "Rig", "Text", "EventLoop", "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(

@@ -1,5 +1,6 @@
 import HTTP2
 import PushModel
+import Text
 
 /// Builds the header blocks of pushes (`/3/device/…`) and of requests about broadcast channels. Each connection has one
 /// `RequestHead` and reuses it for each request. A connection carries either pushes to devices or requests about

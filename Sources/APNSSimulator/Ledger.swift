@@ -45,7 +45,7 @@ package final class Ledger: Sendable {
     ///   - connection: Which connection.
     ///   - stream: The HTTP/2 stream.
     func record(
-        token: [UInt8], id: MessageID, topic: String, payload: [UInt8], time: Int64, status: Int, label: String,
+        token: [UInt8], id: UUIDBytes, topic: String, payload: [UInt8], time: Int64, status: Int, label: String,
         connection: Int, stream: Int32
     ) {
         let hash = StableHash.of(payload.span)
@@ -151,7 +151,7 @@ extension Ledger {
     }
 
     private struct Entry {
-        var id: MessageID
+        var id: UUIDBytes
         var payloadHash: UInt64
         var time: Int64
         var tokenStart: Int

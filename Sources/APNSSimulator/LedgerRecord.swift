@@ -1,9 +1,11 @@
+package import Text
+
 /// One push as the simulator saw it.
 package struct LedgerRecord: Equatable, Sendable {
     /// The device token as sent; empty where the request named none that is hexadecimal.
     package var token: String
     /// The identifier answered: the request's own, or a new one.
-    package var id: MessageID
+    package var id: UUIDBytes
     /// The topic; empty where the request was refused before it was known.
     package var topic: String
     /// The payload's length in bytes.

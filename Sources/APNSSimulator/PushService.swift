@@ -185,7 +185,7 @@ final class PushService: Sendable {
     ///   - verdict: What is done with it.
     ///   - place: Connection and stream.
     func record(
-        _ push: ValidPush, id: MessageID, payload: [UInt8], time: Int64, verdict: Verdict,
+        _ push: ValidPush, id: UUIDBytes, payload: [UInt8], time: Int64, verdict: Verdict,
         at place: (connection: Int, stream: Int32)
     ) {
         ledger.record(
@@ -202,7 +202,7 @@ final class PushService: Sendable {
     ///   - refusal: What it is answered.
     ///   - place: Connection and stream.
     func record(
-        _ request: PushRequest, id: MessageID, time: Int64, refusal: Refusal,
+        _ request: PushRequest, id: UUIDBytes, time: Int64, refusal: Refusal,
         at place: (connection: Int, stream: Int32)
     ) {
         var token: [UInt8] = []

@@ -1,5 +1,6 @@
 import EventLoop
 import PushModel
+import Text
 
 /// Ids of new jobs.
 package enum JobIdentifier {

@@ -4,6 +4,7 @@ import EventLoop
 package import LocalStack
 import PushModel
 import RabbitMQ
+import Text
 import Topology
 
 /// What the three ledgers of a run say once everything is settled: what the broker confirmed to producers, what APNs

@@ -4,6 +4,7 @@ import PushModel
 import TLS
 import TestSupport
 import Testing
+import Text
 
 @testable import APNSClient
 

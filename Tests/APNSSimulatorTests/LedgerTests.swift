@@ -5,7 +5,7 @@ import Text
 
 @Suite("The ledger", .timeLimit(.minutes(1)))
 struct LedgerTests {
-    static let id = MessageID(high: 0x0193_C0DE_7A5B_7C3D, low: 0x9E10_2F6B_1A7C_8D90)
+    static let id = UUIDBytes(high: 0x0193_C0DE_7A5B_7C3D, low: 0x9E10_2F6B_1A7C_8D90)
 
     private func filled(capacity: Int = 100, count: Int = 3) -> Ledger {
         let ledger = Ledger(capacity: capacity)
@@ -94,22 +94,5 @@ struct LedgerTests {
         #expect(Set(topics).count == Ledger.nameLimit)
         #expect(topics.last == "(more)")
         #expect(topics.first == "t0")
-    }
-
-    @Test("Identifiers are read in either case and written in lower case")
-    func identifiers() {
-        let text = "0193C0DE-7A5B-7C3D-9E10-2F6B1A7C8D90"
-        #expect(MessageID(parsing: Array(text.utf8)) == Self.id)
-        #expect(Self.id.description == text.lowercased())
-        var generator = SplitMix64(seed: 1)
-        let random = MessageID.random(using: &generator)
-        #expect(MessageID(parsing: Array(random.description.utf8)) == random)
-        #expect(Array(random.description)[14] == "4")
-        for bad in [
-            "", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d9g",
-            "0193c0de07a5b-7c3d-9e10-2f6b1a7c8d90",
-        ] {
-            #expect(MessageID(parsing: Array(bad.utf8)) == nil)
-        }
     }
 }

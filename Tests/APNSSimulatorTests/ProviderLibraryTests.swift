@@ -1,6 +1,7 @@
 import Foundation
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 

@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Testing
+import Text
 
 /// A message as it was once seen on the wire, kept as a file.
 private struct RecordedMessage: Decodable, Sendable {

@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import Rig
 import Testing
+import Text
 import Topology
 
 /// A job that kills every worker that takes it up is found, whatever was delivered together with it.

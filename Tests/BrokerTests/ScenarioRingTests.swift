@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import RabbitMQ
 import Testing
+import Text
 
 @Suite("Every scenario, met by a worker", .serialized, .ownThread, .timeLimit(.minutes(3)))
 struct ScenarioRingTests {

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import PushModel
+import Text
 import WorkerSettings
 
 @testable import PushWorker

@@ -1,3 +1,5 @@
+import Text
+
 /// A delivery log entry as the admin API shows it.
 struct DeliveryView: Encodable {
     /// One event.
@@ -24,7 +26,7 @@ struct DeliveryView: Encodable {
     /// - Parameters:
     ///   - uniqueID: Its key.
     ///   - entry: The entry.
-    init(_ uniqueID: MessageID, _ entry: DeliveryLog.Entry) {
+    init(_ uniqueID: UUIDBytes, _ entry: DeliveryLog.Entry) {
         uniqueId = uniqueID.description
         id = entry.id.description
         topic = entry.topic

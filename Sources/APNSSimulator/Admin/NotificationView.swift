@@ -1,3 +1,5 @@
+import Text
+
 /// A notification on a device as the admin API shows it.
 struct NotificationView: Encodable {
     /// The device.

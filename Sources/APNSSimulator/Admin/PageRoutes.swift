@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Text
 
 /// The page for people, and what it asks for. All answers but the page and the events are JSON.
 ///
@@ -56,7 +57,7 @@ enum PageRoutes {
             guard let text = request.uri.queryParameters["unique_id"] else {
                 return missing("which notification? ?unique_id=… takes the value of \(APNSHeader.uniqueID)")
             }
-            guard let id = MessageID(parsing: Array(text.utf8)), let entry = service.devices?.delivery(id) else {
+            guard let id = UUIDBytes.parse(String(text)), let entry = service.devices?.delivery(id) else {
                 return missing("the delivery log has no such notification; it knows tokens issued to devices only")
             }
             return json(entry)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Synchronization
+import Text
 
 /// Broadcast channels and their messages, kept before anybody is told of them. Safe from any thread.
 struct BroadcastChannels: Sendable {
@@ -73,8 +74,8 @@ struct BroadcastChannels: Sendable {
     ///   - now: Milliseconds since 1970.
     /// - Returns: False where what has to be kept cannot be written: then no device gets the message.
     func publish(
-        _ message: BroadcastRules.Message, payload: [UInt8], to channel: BroadcastChannelRegistry.Entry, id: MessageID,
-        uniqueID: MessageID, now: Int64
+        _ message: BroadcastRules.Message, payload: [UInt8], to channel: BroadcastChannelRegistry.Entry, id: UUIDBytes,
+        uniqueID: UUIDBytes, now: Int64
     ) -> Bool {
         let address = channel.address
         let deadline =

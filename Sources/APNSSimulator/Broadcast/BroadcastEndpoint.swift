@@ -53,7 +53,7 @@ struct BroadcastEndpoint {
     @discardableResult
     mutating func answer(_ request: HTTP2Request, on session: HTTP2ServerSession, now: Int64) -> Bool {
         let call = BroadcastCall(request)
-        let given = call[APNSHeader.requestID].flatMap { MessageID(parsing: Array($0.utf8)) }
+        let given = call[APNSHeader.requestID].flatMap { UUIDBytes.parse($0) }
         let id = given ?? .random()
         let echoed = given == nil ? id.description : call[APNSHeader.requestID] ?? id.description
         var headers = [("\(APNSHeader.requestID)", echoed)]
@@ -130,7 +130,7 @@ struct BroadcastEndpoint {
         return finding
     }
 
-    private func judge(_ call: BroadcastCall, id: MessageID, now: Int64) -> Result<Answer, BroadcastRefusal> {
+    private func judge(_ call: BroadcastCall, id: UUIDBytes, now: Int64) -> Result<Answer, BroadcastRefusal> {
         if let refusal = rules.check(call, servesPublishing: servesPublishing) { return .failure(.init(refusal)) }
         guard let devices = service.devices else { return .failure(.init(.featureNotEnabled)) }
         guard service.admitsBroadcastChannelRequest(of: call.path.app ?? "", now: now) else {
@@ -177,7 +177,7 @@ struct BroadcastEndpoint {
     }
 
     private func publish(
-        _ call: BroadcastCall, _ app: String, _ devices: DeviceService, id: MessageID, now: Int64
+        _ call: BroadcastCall, _ app: String, _ devices: DeviceService, id: UUIDBytes, now: Int64
     ) -> Result<Answer, BroadcastRefusal> {
         rules.broadcastChannel(of: call).flatMap { name in
             let address = BroadcastChannelAddress(app: app, channel: name)
@@ -191,7 +191,7 @@ struct BroadcastEndpoint {
                         token: [], topic: app, type: .liveactivity, priority: message.priority,
                         expiration: message.expiration), now: now)
                 if case .refuse(let refusal) = scripted.action { return .failure(.init(refusal)) }
-                let uniqueID = MessageID.random()
+                let uniqueID = UUIDBytes.random()
                 guard
                     devices.broadcastChannels.publish(
                         message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)

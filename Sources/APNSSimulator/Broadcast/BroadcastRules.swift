@@ -35,7 +35,7 @@ struct BroadcastRules {
         default: return .badPath
         }
         guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }
-        if let id = call[APNSHeader.requestID], MessageID(parsing: Array(id.utf8)) == nil { return .badMessageID }
+        if let id = call[APNSHeader.requestID], UUIDBytes.parse(id) == nil { return .badMessageID }
         guard GatewayPushType.bundleIdentifier(of: app) == app else { return .topicDisallowed }
         guard app.utf8.count <= DeviceTokenCodec.topicLimit, app.utf8.allSatisfy(PushRules.isTopicByte) else {
             return .badPath

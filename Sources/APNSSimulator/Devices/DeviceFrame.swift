@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Text
 
 /// One message between a device and the simulator: a JSON object whose `frame` says what it is.
 ///

@@ -1,3 +1,5 @@
+import Text
+
 /// The devices a simulator has activated, and which of their tokens are alive.
 ///
 /// A value without clock or lock: events and times go in, facts come out.
@@ -40,7 +42,7 @@ struct DeviceRegistry: Sendable {
     /// One device.
     struct Device: Codable, Equatable, Sendable {
         /// Its name.
-        var id: MessageID
+        var id: UUIDBytes
         /// What its owner calls it.
         var name: String
         /// Milliseconds since 1970 at which it was activated.

@@ -1,4 +1,5 @@
 import Synchronization
+import Text
 
 /// What the admin API asks.
 extension DeviceService {
@@ -38,7 +39,7 @@ extension DeviceService {
     ///
     /// - Parameter uniqueID: The value of `apns-unique-id`.
     /// - Returns: Its story; nil where the log has none.
-    func delivery(_ uniqueID: MessageID) -> DeliveryView? {
+    func delivery(_ uniqueID: UUIDBytes) -> DeliveryView? {
         storage.state.withLock { state in state.log.entry(uniqueID).map { DeliveryView(uniqueID, $0) } }
     }
 }

@@ -2,6 +2,7 @@ import EventLoop
 import FoundationEssentials
 import Logging
 import Synchronization
+import Text
 
 /// What the device side shares with the gateway: it judges device tokens, and has what else is known of devices and
 /// broadcast channels. Safe from any thread.
@@ -84,7 +85,7 @@ final class DeviceService: Sendable {
     ///   - now: Milliseconds since 1970.
     /// - Returns: What to deliver; nil where the device token is not of the simulator's making.
     func arrival(
-        of push: ValidPush, id: MessageID, uniqueID: MessageID, payload: [UInt8], now: Int64
+        of push: ValidPush, id: UUIDBytes, uniqueID: UUIDBytes, payload: [UInt8], now: Int64
     ) -> Arrival? {
         guard let content = authority.tokens.content(of: push.token) else { return nil }
         let notification = StoredNotification(

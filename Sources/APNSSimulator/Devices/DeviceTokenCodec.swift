@@ -112,7 +112,7 @@ struct DeviceTokenCodec: Sendable {
             let topic = String(validating: text[fixedContent..<(fixedContent + length)], as: UTF8.self)
         else { return nil }
         return Content(
-            device: DeviceID(MessageID(high: number(text[2..<10]), low: number(text[10..<18]))),
+            device: DeviceID(UUIDBytes(high: number(text[2..<10]), low: number(text[10..<18]))),
             environment: text[1] == 1 ? .production : .development,
             generation: UInt32(truncatingIfNeeded: number(text[18..<22])),
             issuedAt: Int64(bitPattern: number(text[22..<30])), topic: topic)

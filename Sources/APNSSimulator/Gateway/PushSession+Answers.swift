@@ -171,7 +171,7 @@ extension PushSession {
         note(StreamAllowance.Outcome(refusal))
     }
 
-    private func append(_ name: StaticString, _ id: MessageID) {
+    private func append(_ name: StaticString, _ id: UUIDBytes) {
         var text: [UInt8] = []
         text.reserveCapacity(36)
         id.append(to: &text)

@@ -112,7 +112,7 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
         if let lastServed, request.streamID > lastServed { return }
         let push = PushRequest(request)
         let now = service.clock.now
-        let given = push[.id].flatMap { MessageID(parsing: $0) }
+        let given = push[.id].flatMap { UUIDBytes.parse($0.span) }
         let id = given ?? .random(using: &generator)
         let exchange = Exchange(
             stream: request.streamID, id: id, uniqueID: .random(using: &generator),
@@ -173,9 +173,9 @@ extension PushSession {
         /// The stream.
         var stream: Int32
         /// The identifier answered.
-        var id: MessageID
+        var id: UUIDBytes
         /// The key of the delivery log.
-        var uniqueID: MessageID
+        var uniqueID: UUIDBytes
         /// The identifier as the client wrote it.
         var echoedID: ArraySlice<UInt8>?
     }

@@ -54,7 +54,7 @@ package struct PushRules {
     }
 
     private func readHeaders(of request: PushRequest, into push: inout ValidPush) -> Refusal? {
-        if let id = request[.id], MessageID(parsing: id) == nil { return .badMessageID }
+        if let id = request[.id], UUIDBytes.parse(id.span) == nil { return .badMessageID }
         if let text = request[.expiration] {
             guard let expiration = Self.decimal(text) else { return .badExpirationDate }
             push.expiration = expiration

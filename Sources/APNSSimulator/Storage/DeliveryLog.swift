@@ -1,3 +1,5 @@
+import Text
+
 /// What happened to each notification for an issued device token, by its `apns-unique-id`.
 ///
 /// A value without clock or lock. See Apple, "Testing notifications using the Push Notification Console": the log is
@@ -23,7 +25,7 @@ struct DeliveryLog: Sendable {
     /// One notification's story.
     struct Entry: Equatable, Sendable {
         /// The identifier answered to the provider.
-        var id: MessageID
+        var id: UUIDBytes
         /// The topic.
         var topic: String
         /// Milliseconds since 1970 at which the notification was accepted.
@@ -32,8 +34,8 @@ struct DeliveryLog: Sendable {
         var events: [Event]
     }
 
-    private var entries: [MessageID: Entry] = [:]
-    private var order: [MessageID] = []
+    private var entries: [UUIDBytes: Entry] = [:]
+    private var order: [UUIDBytes] = []
     private var oldest = 0
 
     /// Writes an event down.
@@ -64,7 +66,7 @@ struct DeliveryLog: Sendable {
     /// - Parameters:
     ///   - uniqueID: The value of `apns-unique-id`.
     ///   - entry: The story so far, its latest event now.
-    mutating func begin(_ uniqueID: MessageID, _ entry: Entry) {
+    mutating func begin(_ uniqueID: UUIDBytes, _ entry: Entry) {
         drop(before: (entry.events.last?.time ?? entry.acceptedAt) - Self.retention)
         if entries.updateValue(entry, forKey: uniqueID) == nil { order.append(uniqueID) }
     }
@@ -74,7 +76,7 @@ struct DeliveryLog: Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - uniqueID: The value of `apns-unique-id`; one without a story is ignored.
-    mutating func add(_ event: Event, to uniqueID: MessageID) {
+    mutating func add(_ event: Event, to uniqueID: UUIDBytes) {
         guard let count = entries[uniqueID]?.events.count, count < Self.eventLimit else { return }
         entries[uniqueID]?.events.append(event)
     }
@@ -95,7 +97,7 @@ struct DeliveryLog: Sendable {
     ///
     /// - Parameter uniqueID: The value of `apns-unique-id`.
     /// - Returns: Its story; nil where the log has none.
-    func entry(_ uniqueID: MessageID) -> Entry? { entries[uniqueID] }
+    func entry(_ uniqueID: UUIDBytes) -> Entry? { entries[uniqueID] }
 
     private mutating func drop(before time: Int64) {
         while oldest < order.count {

@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import Synchronization
+import Text
 
 /// What the device side knows, in memory and on disk. Safe from any thread.
 ///
@@ -60,7 +61,7 @@ final class DeviceStorage: Sendable {
     func take(_ arrivals: [Arrival]) -> Bool {
         journal.withLock { journal in
             var lines: [UInt8] = []
-            var written: MessageID?
+            var written: UUIDBytes?
             for arrival in arrivals where arrival.isKept {
                 let notification = arrival.notification
                 // A broadcast is the same notification for many devices in a row.

@@ -6,17 +6,17 @@ struct JournalLine: Decodable {
     /// A notification; later lines name it by its ``StoredNotification/uniqueID``.
     var notification: StoredNotification?
     /// The notification that waits for ``device`` from now on.
-    var keep: MessageID?
+    var keep: UUIDBytes?
     /// What happened to ``unique`` at ``device``.
     var event: DeliveryState?
     /// The notification of an event.
-    var unique: MessageID?
+    var unique: UUIDBytes?
     /// The device.
-    var device: MessageID?
+    var device: UUIDBytes?
     /// When it happened, in milliseconds since 1970.
     var time: Int64?
     /// The identifier answered, in the first event of a notification.
-    var id: MessageID?
+    var id: UUIDBytes?
     /// The topic, in the first event of a notification.
     var topic: String?
     /// Milliseconds since 1970 at which the notification was accepted, in its first event.
@@ -41,7 +41,7 @@ struct JournalLine: Decodable {
     ///   - uniqueID: The notification, written before.
     ///   - device: The device.
     ///   - output: Receives the line.
-    static func append(keeping uniqueID: MessageID, for device: DeviceID, to output: inout [UInt8]) {
+    static func append(keeping uniqueID: UUIDBytes, for device: DeviceID, to output: inout [UInt8]) {
         output.append(contentsOf: "{\"keep\":\"".utf8)
         uniqueID.append(to: &output)
         output.append(contentsOf: "\",\"device\":\"".utf8)
@@ -57,7 +57,7 @@ struct JournalLine: Decodable {
     ///   - entry: The story it begins; nil where it is not the first event.
     ///   - output: Receives the line.
     static func append(
-        _ event: DeliveryLog.Event, of uniqueID: MessageID, beginning entry: DeliveryLog.Entry?,
+        _ event: DeliveryLog.Event, of uniqueID: UUIDBytes, beginning entry: DeliveryLog.Entry?,
         to output: inout [UInt8]
     ) {
         // Neither states nor topics need escapes; the clients' part of the latter went through the rules for topics.

@@ -1,9 +1,11 @@
+import Text
+
 /// What a journal keeps.
 struct KeptNotifications {
     /// What happened to notifications.
     private(set) var log = DeliveryLog()
-    private var contents: [MessageID: StoredNotification] = [:]
-    private var kept: [DeviceID: [MessageID]] = [:]
+    private var contents: [UUIDBytes: StoredNotification] = [:]
+    private var kept: [DeviceID: [UUIDBytes]] = [:]
 
     /// Starts with nothing.
     init() {}

@@ -1,3 +1,5 @@
+import Text
+
 /// The newest notifications of all devices together, for people who look on.
 ///
 /// A value without clock or lock.
@@ -18,7 +20,7 @@ struct RecentNotifications: Sendable {
     }
 
     private struct Key: Hashable {
-        var uniqueID: MessageID
+        var uniqueID: UUIDBytes
         var device: DeviceID
     }
 

@@ -1,11 +1,12 @@
 package import FoundationEssentials
+package import Text
 
 /// A push on its way to a device.
 package struct StoredNotification: Codable, Equatable, Sendable {
     /// The identifier answered to the provider.
-    package var id: MessageID
+    package var id: UUIDBytes
     /// The key of the delivery log.
-    package var uniqueID: MessageID
+    package var uniqueID: UUIDBytes
     /// The bundle identifier.
     package var app: String
     /// The topic, or for a broadcast the bundle identifier.

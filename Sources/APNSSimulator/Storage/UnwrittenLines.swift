@@ -1,3 +1,5 @@
+import Text
+
 /// Lines of the journal that are in memory only: what has happened since the file was last written.
 ///
 /// A value without lock or file.
@@ -22,7 +24,7 @@ struct UnwrittenLines: Sendable {
     ///   - event: The event.
     ///   - uniqueID: The notification it happened to.
     ///   - story: The story it begins; nil where it is not the first event.
-    mutating func append(_ event: DeliveryLog.Event, of uniqueID: MessageID, beginning story: DeliveryLog.Entry?) {
+    mutating func append(_ event: DeliveryLog.Event, of uniqueID: UUIDBytes, beginning story: DeliveryLog.Entry?) {
         JournalLine.append(event, of: uniqueID, beginning: story, to: &bytes)
     }
 

@@ -1,3 +1,5 @@
+package import Text
+
 /// A job that was read and found in order: what is to be sent, to whom, and under which conditions.
 ///
 /// All texts are ranges into `bytes`, the buffer the message came in; unescaped JSON texts are appended to it.

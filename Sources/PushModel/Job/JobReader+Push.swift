@@ -1,3 +1,5 @@
+import Text
+
 // Jobs that go to devices.
 extension JobReader {
     /// Reads the device tokens and what becomes the requests to them.

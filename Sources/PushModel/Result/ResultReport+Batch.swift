@@ -1,3 +1,5 @@
+package import Text
+
 // Several results as one JSON object: what they share once, and an array with the rest of each.
 extension ResultReport {
     /// The longest body of a message with several results, in bytes.

@@ -1,3 +1,5 @@
+package import Text
+
 /// The result of one notification, beside what its job says.
 package struct ResultReport: Sendable {
     /// The notification's position among the job's tokens.

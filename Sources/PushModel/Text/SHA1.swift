@@ -1,3 +1,5 @@
+package import Text
+
 /// SHA-1, for naming things with version-5 UUIDs only; nothing here relies on it being hard to break.
 ///
 /// FIPS 180-4: <https://csrc.nist.gov/pubs/fips/180-4/upd1/final>

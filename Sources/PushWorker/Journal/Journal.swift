@@ -1,6 +1,7 @@
 import Glibc
 import PushModel
 import Synchronization
+import Text
 
 /// A directory in which the lanes of one worker note what APNs accepted. After a crash the next worker does not push a
 /// noted notification again.

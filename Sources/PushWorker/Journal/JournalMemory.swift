@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// The records of earlier processes about notifications that the broker may deliver again. Pure.
 struct JournalMemory {

@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// The journal's record of one notification that APNs accepted. It holds a hash and times, but no device token and no
 /// payload.

@@ -3,8 +3,8 @@ import PushModel
 /// Writes the counters of the lanes: those of a route as one sum over all lanes, the others for each lane.
 ///
 /// A route makes 29 series, and one more once APNs has told the time. Metrics that are rarely needed for one route
-/// (reasons, histograms, ``RouteCounters/Metric/isDetail``) are written as one sum over all routes, with a label `tier` where
-/// they are about tiers.
+/// (reasons, histograms, ``RouteCounters/Metric/isDetail``) are written as one sum over all routes, with a label `tier`
+/// where they are about tiers.
 ///
 /// With details, these metrics have the label `route`, and `martlet_retries_total` has the label `tier`. Details change
 /// no name. They change no sum as long as no route has left: only the sum over all routes keeps the counters of routes

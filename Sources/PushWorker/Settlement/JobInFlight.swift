@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// One delivery that is being worked on, until it is acknowledged.
 ///

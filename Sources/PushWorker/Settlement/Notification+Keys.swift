@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 // The keys by which a notification and its device token are recognised.
 extension Notification {

@@ -1,5 +1,6 @@
 import PushModel
 import RabbitMQ
+import Text
 import Topology
 
 /// Writes publications as AMQP messages, as `Results.md` and `DeadLetters.md` promise.

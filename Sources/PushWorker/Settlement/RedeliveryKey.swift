@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// The key by which a redelivery of a job is recognised.
 ///

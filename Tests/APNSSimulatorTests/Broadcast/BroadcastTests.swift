@@ -116,7 +116,7 @@ struct BroadcastTests {
                 #expect(frame.pushType == "liveactivity")
                 #expect(frame.payload == #"{"aps":{"event":"update"}}"#)
             }
-            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            let uniqueID = try #require(UUIDBytes.parse(answer.headers["apns-unique-id"] ?? ""))
             try await waitFor {
                 let states = simulator.devices?.delivery(uniqueID)?.events.map(\.state) ?? []
                 return states.count { $0 == "delivered" } == 2

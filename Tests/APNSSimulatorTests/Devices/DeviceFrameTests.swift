@@ -29,7 +29,7 @@ struct DeviceFrameTests {
     func longest() throws {
         for byte in [UInt8(ascii: "\""), 0x01, 0xFF, UInt8(ascii: "a")] {
             let notification = StoredNotification(
-                id: MessageID(high: 0, low: 1), uniqueID: MessageID(high: 0, low: 2),
+                id: UUIDBytes(high: 0, low: 1), uniqueID: UUIDBytes(high: 0, low: 2),
                 app: String(repeating: "a", count: 180), topic: String(repeating: "a", count: 180), type: "voip",
                 priority: 10, collapseID: String(repeating: "\u{1}", count: 64), acceptedAt: .max, deadline: .max,
                 payload: Data(repeating: byte, count: 5120))
@@ -103,7 +103,7 @@ struct DeviceFrameTests {
 
     @Test("The certificate's subject names the device, and nothing else does")
     func subjects() {
-        let device = DeviceID(MessageID(high: 1, low: 2))
+        let device = DeviceID(UUIDBytes(high: 1, low: 2))
         #expect(DeviceID(certificateSubject: "CN=\(device)") == device)
         #expect(DeviceID(certificateSubject: "O=x,CN=\(device)") == device)
         for other in ["", "CN=", "CN=phone", "UID=\(device)"] {

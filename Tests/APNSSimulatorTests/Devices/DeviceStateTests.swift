@@ -1,13 +1,14 @@
 import FoundationEssentials
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
 @Suite("What the device side knows", .timeLimit(.minutes(1)))
 struct DeviceStateTests {
     private let app = "com.example.app"
-    private let device = DeviceID(MessageID(high: 1, low: 2))
+    private let device = DeviceID(UUIDBytes(high: 1, low: 2))
 
     /// A state that knows one device, which is offline.
     private func state() throws -> DeviceState {
@@ -22,7 +23,7 @@ struct DeviceStateTests {
 
     private func notification(_ number: UInt64, channel: String? = nil) -> StoredNotification {
         StoredNotification(
-            id: MessageID(high: 3, low: number), uniqueID: MessageID(high: 4, low: number), app: app, topic: app,
+            id: UUIDBytes(high: 3, low: number), uniqueID: UUIDBytes(high: 4, low: number), app: app, topic: app,
             broadcastChannel: channel, type: "alert", priority: 10, acceptedAt: 5, deadline: 100, payload: .init())
     }
 
@@ -32,7 +33,7 @@ struct DeviceStateTests {
         #expect(state.unsaved.devices == [device] && state.unwritten.isEmpty)
         state.accept(Arrival(notification: notification(1), device: device))
         #expect(state.store.held == 1 && !state.unwritten.isEmpty)
-        let story = state.log.entry(MessageID(high: 4, low: 1))?.events.map(\.state)
+        let story = state.log.entry(UUIDBytes(high: 4, low: 1))?.events.map(\.state)
         #expect(story == [.received, .storedOffline])
     }
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTP2
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -49,7 +50,7 @@ struct DeviceTests {
             #expect(frame.pushType == "alert")
             #expect(frame.payload == #"{"aps":{"alert":"hé"}}"#)
             await device.quit()
-            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            let uniqueID = try #require(UUIDBytes.parse(answer.headers["apns-unique-id"] ?? ""))
             // The acknowledgement may still be on its way when the device is gone.
             try await waitFor { simulator.devices?.delivery(uniqueID)?.events.count == 3 }
             let log = try #require(simulator.devices?.delivery(uniqueID))
@@ -192,7 +193,7 @@ struct DeviceTests {
             device.tell(.online)
             _ = try await device.online()
             #expect(try client.exchange(push(token)).reason == "Unregistered")
-            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            let uniqueID = try #require(UUIDBytes.parse(answer.headers["apns-unique-id"] ?? ""))
             let states = simulator.devices?.delivery(uniqueID)?.events.map(\.state)
             #expect(states == ["received", "stored: device offline", "discarded: token inactive"])
             await device.quit()
@@ -254,7 +255,7 @@ struct DeviceTests {
             try await device.offline()
             try await waitFor { simulator.devices?.views(limit: 1).first?.isOnline == false }
             let answer = try RawClient(simulator).exchange(push(token))
-            let uniqueID = try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+            let uniqueID = try #require(UUIDBytes.parse(answer.headers["apns-unique-id"] ?? ""))
             simulator.control.advanceClock(milliseconds: 29 * 86_400_000)
             simulator.devices?.tick()
             #expect(simulator.devices?.delivery(uniqueID)?.events.last?.state == "stored: device offline")

@@ -8,7 +8,7 @@ import Text
 struct DeviceTokenCodecTests {
     static let start: Int64 = 1_800_000_000_000
     let codec: DeviceTokenCodec
-    let device = DeviceID(MessageID(high: 0x0102_0304_0506_4708, low: 0x890A_0B0C_0D0E_0F10))
+    let device = DeviceID(UUIDBytes(high: 0x0102_0304_0506_4708, low: 0x890A_0B0C_0D0E_0F10))
 
     init() throws { codec = DeviceTokenCodec(key: try SealingKey.generate()) }
 
@@ -136,14 +136,14 @@ struct DeviceTokenCodecTests {
             device, topic: "com.example.beyond", environment: .development, now: Self.start, salt: salt(1))
         #expect(beyond == nil)
         for index in 1..<DeviceRegistry.deviceLimit {
-            _ = registry.activate(DeviceID(MessageID(high: 1, low: UInt64(index))), name: "", now: Self.start)
+            _ = registry.activate(DeviceID(UUIDBytes(high: 1, low: UInt64(index))), name: "", now: Self.start)
         }
         #expect(registry.devices.count == DeviceRegistry.deviceLimit)
         #expect(registry.activate(.random(), name: "one too many", now: Self.start) == false)
         #expect(registry.isFull)
         let spared = registry.forgetOldest { _ in false }
         #expect(spared == nil)
-        let first = DeviceID(MessageID(high: 2, low: 0))
+        let first = DeviceID(UUIDBytes(high: 2, low: 0))
         let other = device
         let oldest = registry.forgetOldest { $0 == other }
         #expect(oldest == device)

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -7,11 +8,11 @@ import Testing
 struct DeliveryLogTests {
     private func notification(_ number: UInt64, at time: Int64) -> StoredNotification {
         StoredNotification(
-            id: MessageID(high: 0, low: number), uniqueID: MessageID(high: 9, low: number), app: "a", topic: "a",
+            id: UUIDBytes(high: 0, low: number), uniqueID: UUIDBytes(high: 9, low: number), app: "a", topic: "a",
             type: "alert", priority: 10, acceptedAt: time, deadline: time, payload: .init())
     }
 
-    private let device = DeviceID(MessageID(high: 1, low: 1))
+    private let device = DeviceID(UUIDBytes(high: 1, low: 1))
 
     @Test("Events stand in order, up to a limit")
     func events() {
@@ -22,7 +23,7 @@ struct DeliveryLogTests {
         let entry = log.entry(one.uniqueID)
         #expect(entry?.events.count == DeliveryLog.eventLimit)
         #expect(entry?.events.first == DeliveryLog.Event(state: .received, device: device, time: 0))
-        #expect(log.entry(MessageID(high: 0, low: 1)) == nil)
+        #expect(log.entry(UUIDBytes(high: 0, low: 1)) == nil)
     }
 
     @Test("Entries go after seven days, and the oldest where there are too many")
@@ -31,14 +32,14 @@ struct DeliveryLogTests {
         log.record(.received, of: notification(1, at: 0), for: device, now: 0)
         log.record(.received, of: notification(2, at: 10), for: device, now: 10)
         log.record(.received, of: notification(3, at: 1), for: device, now: DeliveryLog.retention + 5)
-        #expect(log.entry(MessageID(high: 9, low: 1)) == nil)
-        #expect(log.entry(MessageID(high: 9, low: 2)) != nil)
+        #expect(log.entry(UUIDBytes(high: 9, low: 1)) == nil)
+        #expect(log.entry(UUIDBytes(high: 9, low: 2)) != nil)
         var full = DeliveryLog()
         let count = UInt64(DeliveryLog.entryLimit)
         for number in 1...(count + 2) { full.record(.received, of: notification(number, at: 5), for: device, now: 5) }
-        #expect(full.entry(MessageID(high: 9, low: 2)) == nil)
-        #expect(full.entry(MessageID(high: 9, low: 3)) != nil)
-        #expect(full.entry(MessageID(high: 9, low: count + 2)) != nil)
+        #expect(full.entry(UUIDBytes(high: 9, low: 2)) == nil)
+        #expect(full.entry(UUIDBytes(high: 9, low: 3)) != nil)
+        #expect(full.entry(UUIDBytes(high: 9, low: count + 2)) != nil)
     }
 
     @Test("The newest notifications of a device are found, and their last state")

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import TLS
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -37,12 +38,12 @@ struct KeepingTests {
     private func activate(_ devices: DeviceService) throws -> DeviceID {
         let answer = devices.responder.activate(DeviceFrame(.activate))
         let text = try #require(answer.device)
-        return DeviceID(try #require(MessageID(parsing: Array(text.utf8))))
+        return DeviceID(try #require(UUIDBytes.parse(text)))
     }
 
     private func publish(_ number: Int, to channel: String, _ devices: DeviceService) throws -> Bool {
         let now = devices.clock()
-        let unique = MessageID(high: 77, low: UInt64(number))
+        let unique = UUIDBytes(high: 77, low: UInt64(number))
         return devices.broadcastChannels.publish(
             BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
             to: try #require(devices.broadcastChannels.find(BroadcastChannelAddress(app: app, channel: channel))),
@@ -138,11 +139,11 @@ struct KeepingTests {
             let path = "\(directory)/\(NotificationJournal.name)"
             try block(path)
             let batch = 1000
-            let device = DeviceID(MessageID(high: 1, low: 1))
+            let device = DeviceID(UUIDBytes(high: 1, low: 1))
             var most = 0
             for round in 0..<50 {
                 let arrivals = (0..<batch).map { index in
-                    let id = MessageID(high: 5, low: UInt64(round * batch + index))
+                    let id = UUIDBytes(high: 5, low: UInt64(round * batch + index))
                     return Arrival(
                         notification: StoredNotification(
                             id: id, uniqueID: id, app: app, topic: app, type: "alert", priority: 10, collapseID: nil,

@@ -1,14 +1,15 @@
 import EventLoop
 import Foundation
 import Testing
+import Text
 
 @testable import APNSSimulator
 
 @Suite("The journal of notifications", .timeLimit(.minutes(1)))
 struct NotificationJournalTests {
     private let directory: StateDirectory
-    private let device = DeviceID(MessageID(high: 1, low: 1))
-    private let other = DeviceID(MessageID(high: 1, low: 2))
+    private let device = DeviceID(UUIDBytes(high: 1, low: 1))
+    private let other = DeviceID(UUIDBytes(high: 1, low: 2))
 
     init() throws {
         directory = try StateDirectory(
@@ -19,7 +20,7 @@ struct NotificationJournalTests {
 
     private func notification(_ number: UInt64) -> StoredNotification {
         StoredNotification(
-            id: MessageID(high: 0, low: number), uniqueID: MessageID(high: 9, low: number), app: "a", topic: "a.voip",
+            id: UUIDBytes(high: 0, low: number), uniqueID: UUIDBytes(high: 9, low: number), app: "a", topic: "a.voip",
             type: "voip", priority: 10, collapseID: "\"\\\u{1}é", acceptedAt: 5, deadline: 50,
             payload: Data("{\"n\":\(number)}\n".utf8))
     }

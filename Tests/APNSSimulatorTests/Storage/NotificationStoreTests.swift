@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -7,14 +8,14 @@ import Testing
 struct NotificationStoreTests {
     static let start: Int64 = 1_800_000_000_000
     static let day: Int64 = 86_400_000
-    let device = DeviceID(MessageID(high: 1, low: 1))
+    let device = DeviceID(UUIDBytes(high: 1, low: 1))
 
     private func push(
         _ number: UInt64, app: String = "com.example.app", priority: Int = 10, collapse: String? = nil,
         expiration: Int64? = nil, at time: Int64 = start, channel: String? = nil
     ) -> StoredNotification {
         StoredNotification(
-            id: MessageID(high: 0, low: number), uniqueID: MessageID(high: 9, low: number), app: app, topic: app,
+            id: UUIDBytes(high: 0, low: number), uniqueID: UUIDBytes(high: 9, low: number), app: app, topic: app,
             broadcastChannel: channel, type: "alert", priority: priority, collapseID: collapse, acceptedAt: time,
             deadline: StoredNotification.deadline(expiration: expiration, now: time), payload: .init())
     }

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import Testing
+import Text
 
 @testable import APNSSimulator
 
@@ -45,8 +46,8 @@ struct RestartTests {
         try SimulatorBench.push(maker).token(token).type("alert", topic: "com.example.app")
     }
 
-    private func uniqueID(_ answer: RawAnswer) throws -> MessageID {
-        try #require(MessageID(parsing: Array((answer.headers["apns-unique-id"] ?? "").utf8)))
+    private func uniqueID(_ answer: RawAnswer) throws -> UUIDBytes {
+        try #require(UUIDBytes.parse(answer.headers["apns-unique-id"] ?? ""))
     }
 
     @Test("The clock and what was revoked survive a restart, and a revocation can be taken back")
@@ -87,7 +88,7 @@ struct RestartTests {
     @Test("The delivery log survives a restart, to the event")
     func deliveryLog() async throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        var stories: [MessageID: [String]] = [:]
+        var stories: [UUIDBytes: [String]] = [:]
         try await withToken { simulator, token in
             let client = try RawClient(simulator)
             for expiration in ["0", nil, nil] {
@@ -114,7 +115,7 @@ struct RestartTests {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let copy = directory + "-copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }
-        var ids: [MessageID] = []
+        var ids: [UUIDBytes] = []
         try await withToken({ $0.devices.storesAll = true }) { simulator, token in
             let client = try RawClient(simulator)
             let tags = try (0..<pushes).map { _ in try client.send(try push(token)) }
@@ -133,7 +134,7 @@ struct RestartTests {
     @Test("A push that cannot be written is answered 500 and kept nowhere; the service goes on, and recovers")
     func unwritable() async throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        var kept: [MessageID] = []
+        var kept: [UUIDBytes] = []
         try await withToken({ $0.devices.storesAll = true }) { simulator, token in
             let client = try RawClient(simulator)
             kept.append(try uniqueID(try client.exchange(try push(token))))

@@ -1,15 +1,16 @@
 import Testing
+import Text
 
 @testable import APNSSimulator
 
 @Suite("Changes that are not on disk yet", .timeLimit(.minutes(1)))
 struct UnwrittenTests {
-    private let device = DeviceID(MessageID(high: 1, low: 1))
-    private let other = DeviceID(MessageID(high: 1, low: 2))
+    private let device = DeviceID(UUIDBytes(high: 1, low: 1))
+    private let other = DeviceID(UUIDBytes(high: 1, low: 2))
 
     private func append(_ number: UInt64, to lines: inout UnwrittenLines) {
         let event = DeliveryLog.Event(state: .received, device: device, time: 5)
-        lines.append(event, of: MessageID(high: 2, low: number), beginning: nil)
+        lines.append(event, of: UUIDBytes(high: 2, low: number), beginning: nil)
     }
 
     @Test("Lines that could not be written stand before those that have come since")

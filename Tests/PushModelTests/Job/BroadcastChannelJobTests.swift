@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -39,7 +40,7 @@ struct BroadcastChannelJobTests {
             #expect(job.onUnknown == .retry && job.storagePolicy == nil)
             #expect(job.tokenCount == 0 && job.targetCount == 1 && job.notificationCount == 1)
             #expect(job.nextIndex(from: 0) == 0 && job.nextIndex(from: 1) == nil && job.tokenDefect(0) == nil)
-            #expect(job.apnsID(0).text == MessageBuilder.id)
+            #expect(job.apnsID(0).description == MessageBuilder.id)
             #expect(job.unknownFields == 0)
         }
     }
@@ -99,7 +100,7 @@ struct BroadcastChannelJobTests {
                 + #","on_unknown":"report","push_type":"liveactivity","topic":"com.example.app""#
         ).job()
         #expect(job.priority == 5 && job.expiration == 0 && job.onUnknown == .report)
-        #expect(job.apnsID(0).text == id)
+        #expect(job.apnsID(0).description == id)
         let create = try Self.enveloped(
             #""operation":"create_channel","storage_policy":"most_recent","on_unknown":"retry""#
         ).job()

@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -12,7 +13,7 @@ struct EnvelopeTests {
         #expect(job.text(job.topic) == "com.example.app" && job.environment == .production)
         #expect(job.pushType == .alert && job.priority == 10 && job.expiration == 1_795_264_800)
         #expect(job.text(job.collapseID) == "order-4711")
-        #expect(job.apnsID(0).text == "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d91")
+        #expect(job.apnsID(0).description == "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d91")
         #expect(job.deadline == 1_795_262_400_000)
         #expect(job.onUnknown == .retry)
         #expect(job.text(job.reference) == "campaign-7/user-81")

@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -10,7 +11,7 @@ struct JobIdentityTests {
         #expect(job.generatedID)
         let text = try #require(job.text(job.jobID))
         #expect(text == "019aa579-9564-7ef0-9234-56789abcdef0")
-        #expect(job.apnsID(0).text == text)
+        #expect(job.apnsID(0).description == text)
     }
 
     @Test("the body's id counts where there is no property, and may repeat it")
@@ -31,12 +32,12 @@ struct JobIdentityTests {
     @Test("the apns-id is the given one, else the job's id if that is a UUID, else made from it")
     func apnsID() throws {
         let given = try MessageBuilder.enveloped(adding: #""apns_id":"EABEAE54-14A8-11E5-B60B-1697F925EC7B""#).job()
-        #expect(given.apnsID(0).text == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
-        #expect(try MessageBuilder.enveloped(adding: "").job().apnsID(0).text == MessageBuilder.id)
+        #expect(given.apnsID(0).description == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
+        #expect(try MessageBuilder.enveloped(adding: "").job().apnsID(0).description == MessageBuilder.id)
         let named = try MessageBuilder.enveloped(adding: "") { $0.messageID = "job-1" }.job()
-        #expect(named.apnsID(0).text == "637ddbab-f916-5067-bea6-01bebe655b59")
+        #expect(named.apnsID(0).description == "637ddbab-f916-5067-bea6-01bebe655b59")
         let upper = try MessageBuilder.enveloped(adding: "") { $0.messageID = MessageBuilder.id.uppercased() }.job()
-        #expect(upper.apnsID(0).text == MessageBuilder.id)
+        #expect(upper.apnsID(0).description == MessageBuilder.id)
     }
 
     @Test("with many tokens each notification has its own apns-id; with a list of one it is the job's id")
@@ -45,11 +46,11 @@ struct JobIdentityTests {
             try MessageBuilder.enveloped(#"{"device_tokens":[\#(tokens)],"payload":{}}"#) { $0.messageID = id }.job()
         }
         let two = try job(#""a1","b2""#, "job-1")
-        #expect(two.apnsID(0).text == "637ddbab-f916-5067-bea6-01bebe655b59")
+        #expect(two.apnsID(0).description == "637ddbab-f916-5067-bea6-01bebe655b59")
         #expect(two.apnsID(1) == UUIDBytes.v5(namespace: .contractNamespace, name: "job-1/1"))
         let uuid = try job(#""a1","b2""#, MessageBuilder.id)
         #expect(uuid.apnsID(1) == UUIDBytes.v5(namespace: .contractNamespace, name: MessageBuilder.id + "/1"))
-        #expect(try job(#""a1""#, MessageBuilder.id).apnsID(0).text == MessageBuilder.id)
+        #expect(try job(#""a1""#, MessageBuilder.id).apnsID(0).description == MessageBuilder.id)
     }
 
     @Test("the headers of a retry copy count beside a version")

@@ -1,4 +1,5 @@
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -22,7 +23,7 @@ struct RawJobTests {
         #expect(!job.isMulticast && job.tokenCount == 1 && job.notificationCount == 1)
         #expect(job.nextIndex(from: 0) == 0 && job.nextIndex(from: 1) == nil)
         #expect(job.correlationID == nil && job.replyTo == nil && job.reference == nil && job.traceparent == nil)
-        #expect(job.apnsID(0).text == MessageBuilder.id)
+        #expect(job.apnsID(0).description == MessageBuilder.id)
         #expect(job.tokenDefect(0) == nil)
         #expect(job.unknownFields == 0)
     }
@@ -49,7 +50,7 @@ struct RawJobTests {
         #expect(job.pushType == .background && job.priority == 5)
         #expect(job.expiration == 1_795_264_800)
         #expect(job.text(job.collapseID) == "order-4711")
-        #expect(job.apnsID(0).text == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
+        #expect(job.apnsID(0).description == "eabeae54-14a8-11e5-b60b-1697f925ec7b")
         #expect(job.deadline == 1_763_712_900_000)
         #expect(job.onUnknown == .report)
         #expect(job.text(job.reference) == "campaign-7/user-81")

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -59,9 +60,7 @@ struct ResultBatchReaderTests {
             var single: [UInt8] = []
             report.appendBody(for: job, from: Self.origin, to: &single)
             var expected = try Self.parsed(single)
-            var id: [UInt8] = []
-            ResultReport.messageID(of: report.index, for: job).append(to: &id)
-            expected["message_id"] = String(decoding: id, as: UTF8.self)
+            expected["message_id"] = ResultReport.messageID(of: report.index, for: job).description
             if report.index == 0, job.correlationID != nil {
                 expected["correlation_id"] = job.text(job.correlationID)
                 expected["traceparent"] = job.text(job.traceparent)

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Text
 
 @testable import PushModel
 
@@ -132,7 +133,7 @@ struct ResultReportTests {
         let report = ResultReport(index: 1, final: FinalReport(.accepted, .none, status: 200), finishedAt: 0)
         let result = try parsed(body(report, job))
         #expect(result["index"] as? Int == 1 && result["device_token"] as? String == "b2")
-        #expect(result["apns_id"] as? String == job.apnsID(1).text)
+        #expect(result["apns_id"] as? String == job.apnsID(1).description)
     }
 
     @Test(
@@ -149,7 +150,7 @@ struct ResultReportTests {
             $0.set("x-apns-replay", replay.map { .text($0) })
             $0.headers += [("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(Int64(attempt)))]
         }.job()
-        #expect(ResultReport.messageID(of: index, for: job).text == expected)
+        #expect(ResultReport.messageID(of: index, for: job).description == expected)
     }
 
     @Test(

@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import TestSupport
 import Testing
+import Text
 import WorkerSettings
 
 @testable import PushWorker

@@ -6,6 +6,7 @@ import PushModel
 import Synchronization
 import TestSupport
 import Testing
+import Text
 
 @testable import PushWorker
 

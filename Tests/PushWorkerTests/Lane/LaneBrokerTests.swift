@@ -8,6 +8,7 @@ import RabbitMQ
 import Synchronization
 import TLS
 import Testing
+import Text
 
 @testable import PushWorker
 @testable import WorkerSettings

@@ -1,5 +1,6 @@
 import PushModel
 import Testing
+import Text
 
 @testable import PushWorker
 
