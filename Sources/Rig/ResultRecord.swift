@@ -71,7 +71,7 @@ package struct ResultRecord: Decodable, Equatable {
     /// The broadcast channel's storage policy.
     package var storagePolicy: Int?
     /// The app's broadcast channels, where they were asked for.
-    package var channels: [String]?
+    package var broadcastChannels: [String]?
     /// The id of the request about a broadcast channel.
     package var apnsRequestID: String?
     /// `suppressed` where a job that came back was settled from memory, without another push.

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Requests about broadcast channels", .timeLimit(.minutes(1)), .serialized)
 struct BroadcastChannelRingTests {
-    static let channel = "dHN0LXNyY2gtY2hubA=="
+    static let channelID = "dHN0LXNyY2gtY2hubA=="
     static let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
 
     /// A job of these fields, as the queue would bring it.
@@ -24,17 +24,17 @@ struct BroadcastChannelRingTests {
 
     static let requests: [(String, String, String, [String: String])] = [
         (
-            #""channel_id":"\#(channel)","payload":{"aps":{}},"priority":5,"expiration":1795264800"#,
+            #""channel_id":"\#(channelID)","payload":{"aps":{}},"priority":5,"expiration":1795264800"#,
             "POST /4/broadcasts/apps/com.example.app", #"{"aps":{}}"#,
             [
-                "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": "5",
+                "apns-channel-id": channelID, "apns-push-type": "liveactivity", "apns-priority": "5",
                 "apns-expiration": "1795264800",
             ]
         ),
         (
-            #""channel_id":"\#(channel)","payload":{}"#, "POST /4/broadcasts/apps/com.example.app", "{}",
+            #""channel_id":"\#(channelID)","payload":{}"#, "POST /4/broadcasts/apps/com.example.app", "{}",
             [
-                "apns-channel-id": channel, "apns-push-type": "liveactivity", "apns-priority": "10",
+                "apns-channel-id": channelID, "apns-push-type": "liveactivity", "apns-priority": "10",
                 "apns-expiration": "0",
             ]
         ),
@@ -43,13 +43,13 @@ struct BroadcastChannelRingTests {
             #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#, [:]
         ),
         (
-            #""operation":"read_channel","channel_id":"\#(channel)""#, "GET /1/apps/com.example.app/channels", "",
-            ["apns-channel-id": channel]
+            #""operation":"read_channel","channel_id":"\#(channelID)""#, "GET /1/apps/com.example.app/channels", "",
+            ["apns-channel-id": channelID]
         ),
         (#""operation":"list_channels""#, "GET /1/apps/com.example.app/all-channels", "", [:]),
         (
-            #""operation":"delete_channel","channel_id":"\#(channel)""#, "DELETE /1/apps/com.example.app/channels", "",
-            ["apns-channel-id": channel]
+            #""operation":"delete_channel","channel_id":"\#(channelID)""#,
+            "DELETE /1/apps/com.example.app/channels", "", ["apns-channel-id": channelID]
         ),
     ]
 
@@ -73,13 +73,13 @@ struct BroadcastChannelRingTests {
         }
     }
 
-    @Test("the channel that was made, a channel's policy and the list of channels come back with their answers")
+    @Test("a broadcast channel that was made, a policy and the list of all come back with their answers")
     func answers() throws {
         let ring = try Ring()
         ring.server.script = { request in
             switch (request.headers[":method"], request.headers[":path"]?.hasSuffix("/all-channels")) {
             case ("POST", _):
-                [.respond(201, headers: [("apns-channel-id", Self.channel), ("apns-request-id", Self.id)])]
+                [.respond(201, headers: [("apns-channel-id", Self.channelID), ("apns-request-id", Self.id)])]
             case ("GET", true): [.respond(200, #"{"channels":["YQ==","Yg=="]}"#)]
             case ("GET", _): [.respond(200, #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#)]
             default: [.respond(204)]
@@ -90,22 +90,23 @@ struct BroadcastChannelRingTests {
         #expect(responses.map(\.status) == [201, 200, 200, 204])
         #expect(
             responses.map { $0.broadcastChannel?.channelID.map { String(decoding: $0, as: UTF8.self) } } == [
-                Self.channel, nil, nil, nil,
+                Self.channelID, nil, nil, nil,
             ])
         #expect(responses.map { $0.broadcastChannel?.storagePolicy } == [nil, 0, nil, nil])
         #expect(
-            responses[2].broadcastChannel?.channels.map { String(decoding: $0, as: UTF8.self) } == #"["YQ==","Yg=="]"#)
+            responses[2].broadcastChannel?.identifiers.map { String(decoding: $0, as: UTF8.self) }
+                == #"["YQ==","Yg=="]"#)
         #expect(responses.allSatisfy { $0.reason == nil && $0.broadcastChannel?.isIncomplete == false })
     }
 
-    @Test("a list of as many channels as an app may have arrives whole; a push's answer is never kept at such length")
+    @Test("a list of as many broadcast channels as an app may have arrives whole; no push's answer is kept that long")
     func longAnswer() throws {
         let ring = try Ring()
         let body = "{\"channels\":[" + (0..<10_000).map { "\"channel\($0)\"" }.joined(separator: ",") + "]}"
         ring.server.script = { _ in [.respond(200, body)] }
         try ring.send(try Self.job(#""operation":"list_channels""#), count: 1)
         let answer = try #require(ring.answers.last?.answer.response?.broadcastChannel)
-        #expect(answer.channels?.count == body.utf8.count - 13 && !answer.isIncomplete)
+        #expect(answer.identifiers?.count == body.utf8.count - 13 && !answer.isIncomplete)
         try ring.send(try Jobs.make(), count: 1)
         #expect(ring.answers.last?.answer.response?.broadcastChannel == nil)
     }
@@ -127,7 +128,7 @@ struct BroadcastChannelRingTests {
         #expect(ring.answers.last?.answer.response?.status == 200, "a status says it all")
     }
 
-    @Test("refusals keep their reasons, and a slot that was used for a channel forgets it")
+    @Test("refusals keep their reasons, and a slot that was used for a broadcast channel forgets it")
     func refusals() throws {
         let ring = try Ring()
         ring.server.script = { _ in

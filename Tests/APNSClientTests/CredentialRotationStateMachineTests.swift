@@ -43,8 +43,8 @@ struct CredentialRotationStateMachineTests {
 
     static let rows: [Row] = [
         Row("a new version proves itself beside the old one", [.offered(2)], [.openProof(2)], .proving(old: 1, new: 2)),
-        Row("the same version is no news", [.offered(1)], [], .settled(1)),
-        Row("the candidate offered again is no news", [.offered(2), .offered(2)], [], .proving(old: 1, new: 2)),
+        Row("the same version is not news", [.offered(1)], [], .settled(1)),
+        Row("the candidate offered again is not news", [.offered(2), .offered(2)], [], .proving(old: 1, new: 2)),
         Row(
             "a newer candidate replaces one not proven", [.offered(2), .offered(3)], [.dropProof(2), .openProof(3)],
             .proving(old: 1, new: 3)),
@@ -66,7 +66,7 @@ struct CredentialRotationStateMachineTests {
             "after a refused candidate the next one is tried", [.offered(2), .judged(2, .bad), .offered(3)],
             [.openProof(3)], .proving(old: 1, new: 3)),
         Row(
-            "a refused candidate offered again is no news", [.offered(2), .judged(2, .bad), .offered(2)], [],
+            "a refused candidate offered again is not news", [.offered(2), .judged(2, .bad), .offered(2)], [],
             .settled(1)),
         Row(
             "a refused candidate is asked for again once the old one is revoked",

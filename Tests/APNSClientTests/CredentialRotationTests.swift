@@ -64,7 +64,7 @@ struct CredentialRotationTests {
         #expect(first?.steps.map(\.text) == ["drop request 7"])
         #expect(first?.event == .candidateRefused(version: 2, reason: "InvalidProviderToken"))
         #expect(rotation.current.version == 1 && rotation.spare?.version == 2 && !rotation.isRefused)
-        #expect(rotation.judged(2, .refused(.everyRoute)) == nil, "a late answer is no news")
+        #expect(rotation.judged(2, .refused(.everyRoute)) == nil, "a late answer is not news")
 
         let second = rotation.judged(1, .refused(.oneRoute), reason: "BadTopic")
         #expect(second?.steps.map(\.text) == ["close 1"])

@@ -27,7 +27,7 @@ struct HTTPProxyTests {
     }
 
     @Test(
-        "What is no address of a proxy is refused, without quoting it",
+        "What is not an address of a proxy is refused, without quoting it",
         arguments: [
             "", "http://", "https://u:secret@proxy:1", "socks5://secret:1", "http://proxy:secret", "http://proxy:0",
             "http://u:secret%2@proxy:1", "http://u:secret%zz@proxy:1", "http://:secret@proxy:1", "http://@proxy:1",

@@ -61,7 +61,7 @@ struct ServerAttack: CustomTestStringConvertible, Sendable {
         },
         ServerAttack("a block that is a bomb") { Frame.headers($0, Frame.bomb) },
         ServerAttack("no status") { Frame.headers($0, [0x00, 1, 0x78, 1, 0x79], ends: true) },
-        ServerAttack("a status that is no number") { Frame.headers($0, [0x08, 3, 0x61, 0x62, 0x63], ends: true) },
+        ServerAttack("a status that is not a number") { Frame.headers($0, [0x08, 3, 0x61, 0x62, 0x63], ends: true) },
         ServerAttack("two statuses") { Frame.headers($0, Frame.status200 + Frame.status200, ends: true) },
         ServerAttack("interim responses without end") { Frame.headers($0, Frame.status103).repeated(20_000) },
         ServerAttack("headers again and again") { Frame.headers($0, Frame.status200).repeated(5_000) },

@@ -106,7 +106,7 @@ final class Browser: Sendable {
         if let session { message["sessionId"] = session }
         let bytes = [UInt8](try JSONSerialization.data(withJSONObject: message)) + [0]
         let number = lastCall
-        // Waiting for a browser is no business of the cooperative pool, which the admin API needs.
+        // Waiting for a browser is not the business of the cooperative pool, which the admin API needs.
         let answer: Answer = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try self.exchange(bytes, number) }) }
         }

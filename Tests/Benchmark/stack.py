@@ -298,7 +298,7 @@ class LocalAPNs:
         return f"{{ name: {self.name}, kind: token, key_file: \"{self.key}\", key_id: {self.key_id}, team_id: DEF7654321 }}"
 
     def start(self):
-        # Ports of its own for devices and channels are any free ones, because the gateway's is not Apple's.
+        # Its ports for devices and broadcast channels are any free ones, because the gateway's is not Apple's.
         self.process = self.stack.start(self.name, [
             self.stack.martlet, "simulator", "--port", str(self.port), "--admin-port", str(self.admin), "--state-directory",
             self.stack.path(self.name), "--key", f"{self.key_id}:DEF7654321:{self.key}", *self.options])

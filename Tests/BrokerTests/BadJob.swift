@@ -51,7 +51,7 @@ extension BadJob {
     /// Cases in which the JSON of an enveloped job is to blame.
     static let enveloped: [BadJob] = [
         BadJob("JSON cut off", .badJSON, .enveloped(#"{"device_token":"\#(token)","payload":{"aps":"#)),
-        BadJob("JSON that is no object", .badJSON, .enveloped(#"["SECRET"]"#)),
+        BadJob("JSON that is not an object", .badJSON, .enveloped(#"["SECRET"]"#)),
         BadJob("an empty body", .badJSON, .enveloped("")),
         BadJob("a token that is a number", .badType, .enveloped(#"{"device_token":17,\#(payload)}"#)),
         BadJob("a payload that is text", .badType, .enveloped(#"{"device_token":"\#(token)","payload":"SECRET"}"#)),
@@ -92,7 +92,7 @@ extension BadJob {
         BadJob("a start after the deadline", .badNotBefore, fields(#""not_before":1600000001,"deadline":1600000000"#)),
         BadJob("results in another way", .badResults, fields(#""results":"pair""#)),
         BadJob("an unknown wish", .badOnUnknown, fields(#""on_unknown":"panic""#)),
-        BadJob("an apns_id that is no UUID", .badMessageID, fields(#""apns_id":"17""#)),
+        BadJob("an apns_id that is not a UUID", .badMessageID, fields(#""apns_id":"17""#)),
         BadJob("another id than the message id", .jobIDMismatch, fields(#""id":"another""#)),
         BadJob(
             "invalid UTF-8", .badEncoding,
@@ -182,7 +182,7 @@ extension BadJob {
 
     static let all = enveloped + raw + kinds + delivered
 
-    /// Past its time, which is no fault of the request.
+    /// Past its time, which is not a fault of the request.
     private var expired: BadJob {
         with {
             $0.outcome = "expired"

@@ -3,8 +3,8 @@ import Synchronization
 import TLS
 import TestSupport
 
-/// An APNs that serves device pushes, broadcasts and channel management on one port, in Apple's wire format, on a thread
-/// of its own.
+/// An APNs that serves device pushes, broadcasts and broadcast channel management on one port, in Apple's wire format,
+/// on a thread of its own.
 final class BroadcastChannelServer: Sendable {
     /// A request as it came.
     struct Request: Sendable {
@@ -51,7 +51,7 @@ final class BroadcastChannelServer: Sendable {
         self.shared = shared
         port = server.port
         mailbox = server.mailbox
-        thread = try LoopThread.start(name: "channel-server") { server.run() }
+        thread = try LoopThread.start(name: "broadcasts") { server.run() }
     }
 
     /// What came so far.

@@ -4,19 +4,24 @@ import PushWorker
 import RabbitMQ
 import Testing
 
-@Suite("Broadcasts and channels through the broker", .serialized, .ownThread, .timeLimit(.minutes(2)))
+@Suite("Broadcasts and broadcast channels through the broker", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct BroadcastChannelTests {
-    static let channel = "dHN0LXNyY2gtY2hubA=="
+    static let channelID = "dHN0LXNyY2gtY2hubA=="
 
     /// The part of a result that only jobs about broadcast channels have.
     struct BroadcastChannelResult: Decodable {
         var operation: String
         var channelId: String?
         var storagePolicy: Int?
-        var channels: [String]?
+        var identifiers: [String]?
         var apnsRequestId: String
         var deviceToken: String?
         var apnsId: String?
+
+        private enum CodingKeys: String, CodingKey {
+            case operation, channelId, storagePolicy, apnsRequestId, deviceToken, apnsId
+            case identifiers = "channels"
+        }
     }
 
     /// Apple's answers to everything.
@@ -24,11 +29,11 @@ struct BroadcastChannelTests {
         let id = ("apns-request-id", request.headers["apns-request-id"] ?? "")
         switch request.line {
         case "POST /1/apps/com.example.app/channels":
-            return .init(status: 201, headers: [id, ("apns-channel-id", channel)])
+            return .init(status: 201, headers: [id, ("apns-channel-id", channelID)])
         case "GET /1/apps/com.example.app/channels":
             return .init(status: 200, headers: [id], body: #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
         case "GET /1/apps/com.example.app/all-channels":
-            return .init(status: 200, headers: [id], body: #"{"channels":["\#(channel)","b3RoZXI="]}"#)
+            return .init(status: 200, headers: [id], body: #"{"channels":["\#(channelID)","b3RoZXI="]}"#)
         case "DELETE /1/apps/com.example.app/channels": return .init(status: 204, headers: [id])
         case "POST /4/broadcasts/apps/com.example.app": return .init(status: 200, headers: [id])
         default: return .init(status: 200)
@@ -45,16 +50,16 @@ struct BroadcastChannelTests {
 
         /// - Parameters:
         ///   - broadcast: Where broadcasts go; nil for the server.
-        ///   - channels: Where channels are managed; nil for the server, empty for nowhere.
+        ///   - management: Where broadcast channels are managed; nil for the server, empty for nowhere.
         init(
             _ name: String, _ script: @escaping BroadcastChannelServer.Script = apple, broadcast: String? = nil,
-            channels: String? = nil, requestTimeout: String = "1s", rate: Int? = nil
+            management: String? = nil, requestTimeout: String = "1s", rate: Int? = nil
         ) async throws {
             server = try BroadcastChannelServer(script)
-            directory = try TemporaryDirectory(prefix: "martlet-channels")
+            directory = try TemporaryDirectory(prefix: "martlet-broadcasts")
             let authority = try directory.write(server.authority, to: "ca.pem")
             let address = "https://localhost:\(server.port)"
-            let management = channels ?? address
+            let management = management ?? address
             stack = try await BrokerStack.start(
                 name, apps: [BrokerStack.App(route: "app", topic: "com.example.app", rate: rate)],
                 apns: """
@@ -86,31 +91,31 @@ struct BroadcastChannelTests {
         }
     }
 
-    @Test("channels are made, read, listed, published to and deleted, each job with one result, in both forms")
+    @Test("broadcast channels are made, read, listed, sent to and deleted, each job with one result, in both forms")
     func life() async throws {
-        let ring = try await Ring("channels")
+        let ring = try await Ring("broadcast-channels")
         try ring.client.publishGoodJob(as: "push")
         #expect(try ring.client.result("push").result.outcome == "accepted")
         #expect(ring.server.connections == 1, "nothing is opened that no job needs")
         let id = "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90"
         let created = try ring.result(of: #""operation":"create_channel","storage_policy":1"#, as: id)
         #expect(created.0.outcome == "accepted" && created.0.status == 201 && created.0.index == 0)
-        #expect(created.1.operation == "create_channel" && created.1.channelId == Self.channel)
+        #expect(created.1.operation == "create_channel" && created.1.channelId == Self.channelID)
         #expect(created.1.storagePolicy == 1 && created.1.apnsRequestId == id && created.1.deviceToken == nil)
         #expect(ring.server.requests.last?.headers["apns-request-id"] == id)
 
-        let named = #""channel_id":"\#(Self.channel)""#
+        let named = #""channel_id":"\#(Self.channelID)""#
         let read = try ring.result(of: #""operation":"read_channel",\#(named)"#, as: "read")
-        #expect(read.0.outcome == "accepted" && read.1.storagePolicy == 1 && read.1.channelId == Self.channel)
+        #expect(read.0.outcome == "accepted" && read.1.storagePolicy == 1 && read.1.channelId == Self.channelID)
         let listed = try ring.result(of: #""operation":"list_channels""#, as: "list")
-        #expect(listed.1.channels == [Self.channel, "b3RoZXI="])
-        #expect(ring.server.connections == 2, "one connection manages all channels")
+        #expect(listed.1.identifiers == [Self.channelID, "b3RoZXI="])
+        #expect(ring.server.connections == 2, "one connection manages all broadcast channels")
         let published = try ring.result(of: #"\#(named),"payload":{"aps":{"event":"update"}}"#, as: "publish")
         #expect(published.0.outcome == "accepted" && published.1.operation == "broadcast")
-        #expect(published.1.apnsId == nil && published.1.channels == nil)
+        #expect(published.1.apnsId == nil && published.1.identifiers == nil)
         #expect(ring.server.requests.last?.body == #"{"aps":{"event":"update"}}"#)
 
-        let raw: [(String, FieldValue)] = [("apns-channel-id", .text(Array(Self.channel.utf8)))]
+        let raw: [(String, FieldValue)] = [("apns-channel-id", .text(Array(Self.channelID.utf8)))]
         try ring.client.publish(.raw(token: nil, headers: raw, body: #"{"aps":{}}"#), as: "raw")
         #expect(try ring.result("raw").1.operation == "broadcast")
         let deletion = raw + [("x-apns-operation", .text(Array("delete_channel".utf8)))]
@@ -124,10 +129,10 @@ struct BroadcastChannelTests {
         try await ring.stop()
     }
 
-    @Test("a worker that loses the broker while APNs is thinking makes no channel twice, and reports it once")
+    @Test("a worker that loses the broker while APNs is thinking makes no broadcast channel twice, and reports it once")
     func redelivery() async throws {
         let ring = try await Ring(
-            "channel-blip",
+            "broadcast-blip",
             { request, before in request.line.hasPrefix("POST /1/") ? nil : Self.apple(request, before) },
             requestTimeout: "6s")
         try ring.client.publish(
@@ -150,31 +155,31 @@ struct BroadcastChannelTests {
     @Test(
         "refusals and jobs that make no sense end with a result and a dead letter, and reach APNs only if they should")
     func refusals() async throws {
-        let ring = try await Ring("channel-refusals") { request, before in
+        let ring = try await Ring("broadcast-refusals") { request, before in
             request.line.hasPrefix("DELETE")
                 ? .init(status: 400, body: #"{"reason":"ChannelNotRegistered"}"#) : Self.apple(request, before)
         }
-        let named = #""channel_id":"\#(Self.channel)""#
-        let unknown = try ring.result(of: #""operation":"delete_channel",\#(named)"#, as: "unknown channel")
+        let named = #""channel_id":"\#(Self.channelID)""#
+        let unknown = try ring.result(of: #""operation":"delete_channel",\#(named)"#, as: "unknown")
         #expect(unknown.0.outcome == "rejected" && unknown.0.action == "fix_request")
-        #expect(unknown.0.reason == "ChannelNotRegistered" && unknown.1.channelId == Self.channel)
+        #expect(unknown.0.reason == "ChannelNotRegistered" && unknown.1.channelId == Self.channelID)
         try ring.client.publish(.enveloped(#"{"device_token":"a1b2",\#(named),"payload":{}}"#), as: "both")
         let both = try ring.client.result("both").result
         #expect(both.outcome == "invalid" && both.reason == "AmbiguousDeviceToken" && both.index == 0)
-        for name in ["unknown channel", "both"] { _ = try ring.client.next(name, from: "apns.q.dead") }
+        for name in ["unknown", "both"] { _ = try ring.client.next(name, from: "apns.q.dead") }
         #expect(ring.server.requests.filter { !$0.line.contains("/3/device/") }.count == 1)
         try ring.client.expectNothing(in: "apns.q.results")
         try await ring.stop()
     }
 
-    @Test("what passes by itself is tried again under the same id; a new channel that was not answered for is reported")
+    @Test("what passes by itself is tried again under the same id; a create_channel that was not answered is reported")
     func retries() async throws {
-        let ring = try await Ring("channel-retries") { request, before in
+        let ring = try await Ring("broadcast-retries") { request, before in
             if request.line.hasPrefix("POST /1/") { return nil }
             return before == 0 && request.line.contains("/4/broadcasts")
                 ? .init(status: 503, body: #"{"reason":"Service Unavailable"}"#) : Self.apple(request, before)
         }
-        let again = try ring.result(of: #""channel_id":"\#(Self.channel)","payload":{}"#, as: "again")
+        let again = try ring.result(of: #""channel_id":"\#(Self.channelID)","payload":{}"#, as: "again")
         #expect(again.0.outcome == "accepted" && again.0.attempt == 2)
         let ids = ring.server.requests.filter { $0.line.contains("broadcasts") }.map { $0.headers["apns-request-id"] }
         #expect(ids.count == 2 && Set(ids).count == 1 && ids[0] == again.1.apnsRequestId)
@@ -189,8 +194,8 @@ struct BroadcastChannelTests {
     @Test("a host that cannot be reached stops neither device pushes nor the other host, and nothing is lost")
     func unreachable() async throws {
         let closed = try FreePort.several(1)[0]
-        let ring = try await Ring("channel-unreachable", broadcast: "https://localhost:\(closed)")
-        let named = #""channel_id":"\#(Self.channel)","payload":{}"#
+        let ring = try await Ring("broadcast-unreachable", broadcast: "https://localhost:\(closed)")
+        let named = #""channel_id":"\#(Self.channelID)","payload":{}"#
         try ring.client.publish((0..<20).map { (.enveloped("{\(named),\"expiration\":0}"), "lost \($0)") })
         try ring.client.publish((0..<200).map { (.raw(token: .text(Tokens.good)), "push \($0)") })
         for push in 0..<200 { #expect(try ring.client.result("push \(push)").result.outcome == "accepted") }
@@ -207,12 +212,12 @@ struct BroadcastChannelTests {
 
     @Test("a credential refused for broadcasts parks broadcasts alone: one asks, the others wait, devices are served")
     func refusedCredential() async throws {
-        let ring = try await Ring("channel-credential") { request, before in
+        let ring = try await Ring("broadcast-credential") { request, before in
             request.line.contains("broadcasts")
                 ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#) : Self.apple(request, before)
         }
         let copies = try ring.client.tap("apns.retry.4s")
-        let named = #"{"channel_id":"\#(Self.channel)","payload":{}}"#
+        let named = #"{"channel_id":"\#(Self.channelID)","payload":{}}"#
         try ring.client.publish(.enveloped(named), as: "first")
         #expect(try ring.client.next("first", from: copies).number("x-apns-attempt") == 1, "no attempt is counted")
         try ring.client.publish((0..<30).map { (.enveloped(named), "later \($0)") })
@@ -226,9 +231,9 @@ struct BroadcastChannelTests {
         try await ring.stop()
     }
 
-    @Test("without a host for channels a job says which setting is missing")
+    @Test("without a host for broadcast channels a job says which setting is missing")
     func notConfigured() async throws {
-        let ring = try await Ring("channel-nowhere", channels: "")
+        let ring = try await Ring("broadcast-nowhere", management: "")
         let (result, _) = try ring.result(of: #""operation":"list_channels""#, as: "nowhere")
         #expect(result.outcome == "rejected" && result.action == "fix_request" && result.reason == "NotConfigured")
         #expect(result.detail?.contains("apns.channels.development") == true)

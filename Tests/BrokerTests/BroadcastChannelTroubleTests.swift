@@ -5,11 +5,11 @@ import Testing
 
 @Suite("What holds jobs about broadcast channels back", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct BroadcastChannelTroubleTests {
-    private static let named = #""channel_id":"\#(BroadcastChannelTests.channel)","payload":{}"#
+    private static let named = #""channel_id":"\#(BroadcastChannelTests.channelID)","payload":{}"#
 
     @Test("a route's rate counts requests about broadcast channels and pushes together")
     func rate() async throws {
-        let ring = try await BroadcastChannelTests.Ring("channel-rate", requestTimeout: "5s", rate: 4)
+        let ring = try await BroadcastChannelTests.Ring("broadcast-rate", requestTimeout: "5s", rate: 4)
         let jobs = (0..<3).flatMap { number -> [(job: TestJob, correlation: String)] in
             [
                 (.enveloped("{\(Self.named)}"), "broadcast \(number)"),
@@ -29,7 +29,7 @@ struct BroadcastChannelTroubleTests {
     @Test("a host whose credential was refused works again after a probe, for which a job waits that no tier can take")
     func unparks() async throws {
         let ring = try await BroadcastChannelTests.Ring(
-            "channel-unparks",
+            "broadcast-unparks",
             { request, before in
                 before == 0 && request.line.contains("broadcasts")
                     ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
@@ -48,7 +48,7 @@ struct BroadcastChannelTroubleTests {
 
     @Test("jobs that no tier can take do not fill the prefetch behind a refused credential: one waits, pushes go on")
     func nowOrNever() async throws {
-        let ring = try await BroadcastChannelTests.Ring("channel-now-or-never") { request, before in
+        let ring = try await BroadcastChannelTests.Ring("broadcast-now-or-never") { request, before in
             request.line.contains("broadcasts")
                 ? .init(status: 403, body: #"{"reason":"InvalidProviderToken"}"#)
                 : BroadcastChannelTests.apple(request, before)
@@ -66,7 +66,7 @@ struct BroadcastChannelTroubleTests {
     @Test("a refusal below HTTP parks the host: the job waits in a tier for the probe")
     func refusedBelowHTTP() async throws {
         let ring = try await BroadcastChannelTests.Ring(
-            "channel-goaway",
+            "broadcast-goaway",
             { request, before in
                 before == 0 && request.line.contains("broadcasts")
                     ? .init(status: 0, farewell: #"{"reason":"BadCertificate"}"#)

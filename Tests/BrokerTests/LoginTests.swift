@@ -105,7 +105,7 @@ struct LoginTests {
         while try !broker.control(connections).contains("worker-two\ttrue\tEXTERNAL") { try Task.checkCancellation() }
         try Self.push(as: "two", on: stack)
 
-        // A certificate whose name is no user: the broker refuses, and the worker goes on trying.
+        // A certificate whose name is not a user: the broker refuses, and the worker goes on trying.
         try show("nobody")
         try broker.control(["close_all_user_connections", "worker-two", "another certificate"])
         _ = try stack.readiness(of: worker) { readiness in

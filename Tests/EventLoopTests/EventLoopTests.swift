@@ -114,7 +114,7 @@ struct EventLoopTests {
         #expect(weakHandler == nil)
     }
 
-    @Test("refuses to watch a socket twice or a number that is no socket")
+    @Test("refuses to watch a socket twice or a number that is not a socket")
     func refusals() throws {
         let loop = try EventLoop()
         let ends = try Socket.descriptorPair()

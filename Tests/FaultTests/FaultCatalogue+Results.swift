@@ -23,7 +23,7 @@ extension FaultCatalogue {
             try await ring.awaitReady()
         },
         Fault(
-            17, name: "results returned", expects: "A returned result is no reported one, although it is confirmed",
+            17, name: "results returned", expects: "A returned result is not a reported one, although it is confirmed",
             setup: {
                 $0.narrow()
                 $0.patience = .seconds(120)

@@ -89,7 +89,7 @@ extension FaultRing {
 
     // MARK: The stream
 
-    /// Fills the stream with what is no command: random bytes, JSON that means nothing, and far too large bodies.
+    /// Fills the stream with what is not a command: random bytes, JSON that means nothing, and far too large bodies.
     /// - Parameter app: The app whose pause they would end.
     /// - Returns: How many messages that were.
     func spoilCommands(aboutPauseOf app: LocalRun.App) async throws -> Int {

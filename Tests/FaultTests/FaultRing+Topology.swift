@@ -105,7 +105,7 @@ extension FaultRing {
             try await endure(.seconds(6))
         }
         expect(last < promises || isPartial, "everything was pushed although nothing could be reported")
-        // Acknowledged first, stored then: what becomes final in between is no contradiction.
+        // Acknowledged first, stored then: what becomes final in between is not a contradiction.
         let left = try await local.jobCounts().total
         let neighbours = neighboursResults
         let counts = try await local.queueCounts()

@@ -24,7 +24,7 @@ final class FaultWorker: Sendable {
     /// Whether `/readyz` says so; blocks for a moment.
     var isReady: Bool { (try? get("/readyz").status) == 200 }
 
-    /// Whether `/readyz` says that it is not, and `/livez` that it still lives: silence is no answer; blocks for a
+    /// Whether `/readyz` says that it is not, and `/livez` that it still lives: silence is not an answer; blocks for a
     /// moment.
     var saysUnready: Bool { (try? get("/readyz").status) == 503 && (try? get("/livez").status) == 200 }
 

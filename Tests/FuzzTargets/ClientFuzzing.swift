@@ -74,8 +74,8 @@ enum ClientFuzzing {
         precondition(answer.reason?.rawValue.isEmpty != true)
         _ = GoAwayText.describe(HTTP2GoAway(lastStreamID: 1, code: .noError, debugData: bytes))
         _ = HTTPDate.seconds(bytes.span)
-        let channel = BroadcastChannelAnswer(channelID: bytes, reading: bytes)
-        for text in [channel.channelID, channel.channels] {
+        let broadcastChannel = BroadcastChannelAnswer(channelID: bytes, reading: bytes)
+        for text in [broadcastChannel.channelID, broadcastChannel.identifiers] {
             precondition(text.map { String(validating: $0, as: UTF8.self) != nil } ?? true, "results are always text")
         }
     }

@@ -26,7 +26,7 @@ enum WorkerFuzzing {
     }
 
     /// The first byte says whether the records go through a file (1), the rest are records. Chance finds no checksum:
-    /// what is no record is made one, as if a worker had written it after those that are.
+    /// what is not a record is made one, as if a worker had written it after those that are.
     static func journal(_ bytes: [UInt8]) {
         guard let options = bytes.first else { return }
         let file = Array(bytes.dropFirst())

@@ -39,7 +39,7 @@ struct ContractTests {
     func refused() throws {
         let check = ContractCheck()
         var expected: Set<String> = []
-        // What is no JSON, or no UTF-8, breaks every schema.
+        // What is not JSON, or not UTF-8, breaks every schema.
         let isJSON: (String) -> Bool = { !$0.hasPrefix("BadJSON-") && !$0.hasPrefix("BadEncoding-") }
         for name in try Fixture.names(in: "refused") where isJSON(name) && !Self.moreStrict.contains(name) {
             let bytes = try Fixture.bytes("refused/" + name)
@@ -101,19 +101,19 @@ struct ContractTests {
                 ]
             }
         ),
-        ("a broadcast", { $0.headers = [("apns-channel-id", .text(BroadcastChannelJobTests.channel))] }),
+        ("a broadcast", { $0.headers = [("apns-channel-id", .text(BroadcastChannelJobTests.channelID))] }),
         (
             "a named broadcast",
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channelID)),
                     ("x-apns-operation", .text("broadcast")),
                     ("apns-push-type", .text("liveactivity")), ("apns-priority", .text("5")),
                 ]
             }
         ),
         (
-            "a new channel",
+            "a new broadcast channel",
             {
                 $0.headers = [("x-apns-operation", .text("create_channel"))]
                 $0.body = #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#.bytes
@@ -156,29 +156,32 @@ struct ContractTests {
         ),
         ("a push without a token", .missingDeviceToken, { $0.headers = [("x-apns-operation", .text("push"))] }),
         (
-            "a token and a channel", .ambiguousDeviceToken,
-            { $0.set("apns-channel-id", .text(BroadcastChannelJobTests.channel)) }
+            "a token and a broadcast channel", .ambiguousDeviceToken,
+            { $0.set("apns-channel-id", .text(BroadcastChannelJobTests.channelID)) }
         ),
         ("a list with a token", .ambiguousDeviceToken, { $0.set("x-apns-operation", .text("list_channels")) }),
-        ("an unknown channel", .missingChannelID, { $0.headers = [("x-apns-operation", .text("read_channel"))] }),
         (
-            "a new channel with a name", .badOperation,
+            "a broadcast channel without a name", .missingChannelID,
+            { $0.headers = [("x-apns-operation", .text("read_channel"))] }
+        ),
+        (
+            "a new broadcast channel with a name", .badOperation,
             {
                 $0.headers = [
                     ("x-apns-operation", .text("create_channel")),
-                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channelID)),
                 ]
             }
         ),
         (
-            "a channel of 600 characters", .badChannelID,
+            "a broadcast channel of 600 characters", .badChannelID,
             { $0.headers = [("apns-channel-id", .text(String(repeating: "A", count: 600)))] }
         ),
         (
             "a broadcast of another type", .invalidPushType,
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("apns-push-type", .text("alert")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channelID)), ("apns-push-type", .text("alert")),
                 ]
             }
         ),
@@ -186,7 +189,7 @@ struct ContractTests {
             "a broadcast that replaces", .badCollapseID,
             {
                 $0.headers = [
-                    ("apns-channel-id", .text(BroadcastChannelJobTests.channel)), ("apns-collapse-id", .text("x")),
+                    ("apns-channel-id", .text(BroadcastChannelJobTests.channelID)), ("apns-collapse-id", .text("x")),
                 ]
             }
         ),
@@ -195,12 +198,12 @@ struct ContractTests {
     @Test("raw jobs that the worker refuses for their headers break the schema")
     func refusedHeaders() throws {
         let check = ContractCheck()
-        let channels = BroadcastChannelJobTests.refusedRaw.enumerated().map { index, row in
+        let broadcastChannels = BroadcastChannelJobTests.refusedRaw.enumerated().map { index, row in
             let change: RawJobTests.Change = { ($0.headers, $0.body) = (row.0, row.1.bytes) }
-            return ("channel \(index)", row.2, change)
+            return ("broadcast channel \(index)", row.2, change)
         }
         var expected: [String] = []
-        for (name, reason, change) in RawJobTests.defects + channels + Self.refusedRaw
+        for (name, reason, change) in RawJobTests.defects + broadcastChannels + Self.refusedRaw
         where !Self.notOfHeaders.contains(reason) {
             let message = MessageBuilder.raw(change)
             #expect(try message.defect().reason == reason, "\(name)")
@@ -251,10 +254,10 @@ struct ContractTests {
         }
         let operations: [(String, String)] = [
             ("push", #""device_token":"\#(MessageBuilder.token)","payload":{}"#),
-            ("broadcast", #""channel_id":"\#(BroadcastChannelJobTests.channel)","payload":{}"#),
+            ("broadcast", #""channel_id":"\#(BroadcastChannelJobTests.channelID)","payload":{}"#),
             ("create_channel", #""storage_policy":1"#), ("list_channels", ""),
-            ("read_channel", #""channel_id":"\#(BroadcastChannelJobTests.channel)""#),
-            ("delete_channel", #""channel_id":"\#(BroadcastChannelJobTests.channel)""#),
+            ("read_channel", #""channel_id":"\#(BroadcastChannelJobTests.channelID)""#),
+            ("delete_channel", #""channel_id":"\#(BroadcastChannelJobTests.channelID)""#),
         ]
         for (operation, fields) in operations {
             let message = BroadcastChannelJobTests.enveloped(fields) {
@@ -289,13 +292,13 @@ struct ContractTests {
     }
 
     @Test("jobs about broadcast channels that the worker refuses for what is in their body break the schema")
-    func refusedChannels() throws {
+    func refusedBroadcastChannels() throws {
         let check = ContractCheck()
         // A parser of JSON keeps one of two fields.
         let rows = BroadcastChannelJobTests.refused.enumerated().filter { $0.element.1 != .badJSON }
-        for (index, row) in rows { check.note(.job, json: "{\(row.0)}".bytes, about: "channel \(index)") }
+        for (index, row) in rows { check.note(.job, json: "{\(row.0)}".bytes, about: "row \(index)") }
         let problems = try check.problems()
-        let missed = rows.filter { row in !problems.contains { $0.hasPrefix("job, channel \(row.offset): ") } }
+        let missed = rows.filter { row in !problems.contains { $0.hasPrefix("job, row \(row.offset): ") } }
         #expect(missed.map(\.element.0) == [])
     }
 

@@ -96,7 +96,7 @@ struct ValueTests {
     }
 
     @Test(
-        "other keys are no job's",
+        "other keys are not a job's",
         arguments: [
             "", ".", "production", "production.", "production.high", "production.high.", "production.normal.",
             "development.normal.", "production.low.com.example.app", "sandbox.high.com.example.app",

@@ -14,7 +14,7 @@ struct FailPointTests {
     }
 
     @Test(
-        "What makes no sense is no plan",
+        "What makes no sense is not a plan",
         arguments: ["", "after-send", "after-send:", "after-send:0", "after-send:1.5", "after-send:x", "sometimes:3"])
     func nonsense(text: String) {
         #expect(FailPoint.Plan(text) == nil)

@@ -77,7 +77,7 @@ struct ES256Tests {
     }
 
     @Test(
-        "bytes that are no signature are invalid, never a trap",
+        "bytes that are not a signature are invalid, never a trap",
         arguments: [
             [], [0], [UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xff, count: 64),
             [UInt8](repeating: 0x30, count: 63), [UInt8](repeating: 0x30, count: 65), [0x30, 0x80],

@@ -24,7 +24,7 @@ struct HexTextTests {
         #expect(!HexText.isHex("00fg".utf8))
     }
 
-    @Test("of an odd number, and other text, are no bytes", arguments: ["0", "012", "0g", "g0", "0 ", "é0"])
+    @Test("of an odd number, and other text, are not bytes", arguments: ["0", "012", "0g", "g0", "0 ", "é0"])
     func refused(_ text: String) {
         #expect(HexText.bytes(Array(text.utf8)[...]) == nil)
     }

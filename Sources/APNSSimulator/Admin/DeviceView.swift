@@ -31,7 +31,12 @@ struct DeviceView: Encodable {
     /// The apps whose notifications are switched off.
     var silenced: [String]
     /// The broadcast channels it listens to.
-    var channels: [String]
+    var broadcastChannels: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, isOnline, power, activatedAt, waiting, tokens, silenced
+        case broadcastChannels = "channels"
+    }
 
     /// Describes a device; nil for one that is not known.
     ///
@@ -54,6 +59,6 @@ struct DeviceView: Encodable {
                 token: registration.isActive ? try? state.tokens.token(of: registration, device: device) : nil)
         }
         silenced = known.silenced.sorted()
-        channels = known.subscriptions.map(\.channel).sorted()
+        broadcastChannels = known.subscriptions.map(\.identifier).sorted()
     }
 }

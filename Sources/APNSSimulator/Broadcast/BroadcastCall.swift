@@ -55,7 +55,7 @@ extension Refusal {
     /// The credential does not cover the bundle identifier in the path.
     static let topicMismatch = Refusal(403, "TopicMismatch")
 
-    /// Every refusal of broadcast and channel requests, by status.
+    /// Every refusal of broadcasts and of broadcast channel management, by status.
     package static let documentedForBroadcast: [Refusal] = [
         featureNotEnabled, missingChannelID, badChannelID, channelNotRegistered, badRequestParams, badRequestPayload,
         payloadEmpty, badMessageID, missingPushType, invalidPushType, badPriority, badExpirationDate,

@@ -3,5 +3,10 @@ struct BroadcastChannelAddress: Codable, Hashable, Sendable {
     /// The bundle identifier.
     var app: String
     /// The broadcast channel's identifier, base64.
-    var channel: String
+    var identifier: String
+
+    private enum CodingKeys: String, CodingKey {
+        case app
+        case identifier = "channel"
+    }
 }

@@ -39,18 +39,18 @@ struct BroadcastChannelRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The environment of the simulator.
-    ///   - channels: Broadcast channels created before, of any environment.
-    init(environment: ServiceEnvironment, channels: [Entry] = []) {
+    ///   - kept: Broadcast channels created before, of any environment.
+    init(environment: ServiceEnvironment, kept: [Entry] = []) {
         self.environment = environment
-        others = channels.filter { $0.environment != environment }
-        for channel in channels where channel.environment == environment {
-            entries[channel.address.app, default: [:]][channel.address.channel] = channel
+        others = kept.filter { $0.environment != environment }
+        for entry in kept where entry.environment == environment {
+            entries[entry.address.app, default: [:]][entry.address.identifier] = entry
         }
     }
 
     /// All broadcast channels, to be kept; in a fixed order.
     var all: [Entry] {
-        others + entries.values.flatMap(\.values).sorted { $0.address.channel < $1.address.channel }
+        others + entries.values.flatMap(\.values).sorted { $0.address.identifier < $1.address.identifier }
     }
 
     /// Creates a broadcast channel.
@@ -71,7 +71,7 @@ struct BroadcastChannelRegistry: Sendable {
         for _ in 0..<16 { bytes.append(.random(in: 0...255, using: &random)) }
         let identifier = Base64.standard.text(bytes)
         entries[app, default: [:]][identifier] = Entry(
-            address: BroadcastChannelAddress(app: app, channel: identifier), environment: environment,
+            address: BroadcastChannelAddress(app: app, identifier: identifier), environment: environment,
             isStoring: isStoring,
             createdAt: now)
         return identifier
@@ -81,7 +81,7 @@ struct BroadcastChannelRegistry: Sendable {
     ///
     /// - Parameter address: App and identifier.
     /// - Returns: The broadcast channel; nil where the app has none of that name here.
-    func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { entries[address.app]?[address.channel] }
+    func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { entries[address.app]?[address.identifier] }
 
     /// The identifiers of an app's broadcast channels, sorted.
     ///
@@ -94,16 +94,16 @@ struct BroadcastChannelRegistry: Sendable {
     /// - Returns: The broadcast channel as it was; nil without one.
     @discardableResult
     mutating func delete(_ address: BroadcastChannelAddress) -> Entry? {
-        guard let removed = entries[address.app]?.removeValue(forKey: address.channel) else { return nil }
+        guard let removed = entries[address.app]?.removeValue(forKey: address.identifier) else { return nil }
         if entries[address.app]?.isEmpty == true { entries[address.app] = nil }
         return removed
     }
 
     /// Puts a broadcast channel back that was deleted in vain.
     ///
-    /// - Parameter channel: The broadcast channel as it was.
-    mutating func restore(_ channel: Entry) {
-        entries[channel.address.app, default: [:]][channel.address.channel] = channel
+    /// - Parameter entry: The broadcast channel as it was.
+    mutating func restore(_ entry: Entry) {
+        entries[entry.address.app, default: [:]][entry.address.identifier] = entry
     }
 
     /// Keeps a storing broadcast channel's most recent message.
@@ -112,8 +112,8 @@ struct BroadcastChannelRegistry: Sendable {
     ///   - notification: The message.
     ///   - address: App and identifier.
     mutating func keep(_ notification: StoredNotification, for address: BroadcastChannelAddress) {
-        guard entries[address.app]?[address.channel]?.isStoring == true else { return }
-        entries[address.app]?[address.channel]?.latest = notification
+        guard entries[address.app]?[address.identifier]?.isStoring == true else { return }
+        entries[address.app]?[address.identifier]?.latest = notification
     }
 
     /// Takes a message back, unless another one has come since.
@@ -125,7 +125,7 @@ struct BroadcastChannelRegistry: Sendable {
     mutating func takeBack(
         _ notification: StoredNotification, for former: StoredNotification?, at address: BroadcastChannelAddress
     ) {
-        guard entries[address.app]?[address.channel]?.latest?.uniqueID == notification.uniqueID else { return }
-        entries[address.app]?[address.channel]?.latest = former
+        guard entries[address.app]?[address.identifier]?.latest?.uniqueID == notification.uniqueID else { return }
+        entries[address.app]?[address.identifier]?.latest = former
     }
 }

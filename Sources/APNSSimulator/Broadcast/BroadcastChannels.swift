@@ -24,7 +24,7 @@ struct BroadcastChannels: Sendable {
         }
         guard let identifier else { return nil }
         guard storage.save() else {
-            takeBack { $0.delete(BroadcastChannelAddress(app: app, channel: identifier)) }
+            takeBack { $0.delete(BroadcastChannelAddress(app: app, identifier: identifier)) }
             throw SimulatorError(.file, "the new broadcast channel cannot be written")
         }
         return identifier
@@ -68,36 +68,39 @@ struct BroadcastChannels: Sendable {
     /// - Parameters:
     ///   - message: The message.
     ///   - payload: Its payload.
-    ///   - channel: The broadcast channel.
+    ///   - broadcastChannel: The broadcast channel.
     ///   - id: The identifier answered.
     ///   - uniqueID: The key of the delivery log.
     ///   - now: Milliseconds since 1970.
     /// - Returns: False where what has to be kept cannot be written: then no device gets the message.
     func publish(
-        _ message: BroadcastRules.Message, payload: [UInt8], to channel: BroadcastChannelRegistry.Entry, id: UUIDBytes,
-        uniqueID: UUIDBytes, now: Int64
+        _ message: BroadcastRules.Message, payload: [UInt8], to broadcastChannel: BroadcastChannelRegistry.Entry,
+        id: UUIDBytes, uniqueID: UUIDBytes, now: Int64
     ) -> Bool {
-        let address = channel.address
+        let address = broadcastChannel.address
         let deadline =
-            channel.isStoring
+            broadcastChannel.isStoring
             ? StoredNotification.deadline(
                 expiration: message.expiration, now: now, longest: BroadcastChannelRegistry.longestStorage) : now
         let notification = StoredNotification(
             id: id, uniqueID: uniqueID, app: address.app, topic: address.app,
-            broadcastChannel: address.channel, type: GatewayPushType.liveactivity.rawValue, priority: message.priority,
-            collapseID: address.channel, acceptedAt: now, deadline: deadline, payload: .init(payload))
+            broadcastChannel: address.identifier, type: GatewayPushType.liveactivity.rawValue,
+            priority: message.priority, collapseID: address.identifier, acceptedAt: now, deadline: deadline,
+            payload: .init(payload))
         let (listeners, former) = storage.state.withLock { state in
             let former = state.broadcastChannels.broadcastChannel(address)?.latest
-            if channel.isStoring {
+            if broadcastChannel.isStoring {
                 state.broadcastChannels.keep(notification, for: address)
                 state.unsaved.changeBroadcastChannels()
             }
             return (state.listeners(to: address), former)
         }
         let isTaken =
-            (!channel.isStoring || storage.save())
+            (!broadcastChannel.isStoring || storage.save())
             && storage.take(listeners.map { Arrival(notification: notification, device: $0) })
-        if !isTaken, channel.isStoring { takeBack { $0.takeBack(notification, for: former, at: address) } }
+        if !isTaken, broadcastChannel.isStoring {
+            takeBack { $0.takeBack(notification, for: former, at: address) }
+        }
         return isTaken
     }
 

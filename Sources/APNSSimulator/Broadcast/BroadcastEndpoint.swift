@@ -138,12 +138,12 @@ struct BroadcastEndpoint {
         }
         switch call.path {
         case .publish(let app): return publish(call, app, devices, id: id, now: now)
-        case .allChannels(let app):
+        case .allBroadcastChannels(let app):
             return .success(Answer(status: 200, body: Self.list(devices.broadcastChannels.identifiers(of: app))))
-        case .channels(let app):
+        case .broadcastChannels(let app):
             if call[":method"] == "POST" { return create(call, app, devices, now: now) }
-            return rules.broadcastChannel(of: call).flatMap { channel in
-                let address = BroadcastChannelAddress(app: app, channel: channel)
+            return rules.broadcastChannel(of: call).flatMap { identifier in
+                let address = BroadcastChannelAddress(app: app, identifier: identifier)
                 if call[":method"] == "DELETE" {
                     guard let isDeleted = try? devices.broadcastChannels.delete(address) else {
                         return .failure(.init(.internalServerError))
@@ -179,13 +179,13 @@ struct BroadcastEndpoint {
     private func publish(
         _ call: BroadcastCall, _ app: String, _ devices: DeviceService, id: UUIDBytes, now: Int64
     ) -> Result<Answer, BroadcastRefusal> {
-        rules.broadcastChannel(of: call).flatMap { name in
-            let address = BroadcastChannelAddress(app: app, channel: name)
-            guard let channel = devices.broadcastChannels.find(address) else {
+        rules.broadcastChannel(of: call).flatMap { identifier in
+            let address = BroadcastChannelAddress(app: app, identifier: identifier)
+            guard let broadcastChannel = devices.broadcastChannels.find(address) else {
                 return .failure(.init(.channelNotRegistered))
             }
             guard devices.hasRoom else { return .failure(.init(.broadcastUnavailable)) }
-            return rules.message(of: call, isStoring: channel.isStoring).flatMap { message in
+            return rules.message(of: call, isStoring: broadcastChannel.isStoring).flatMap { message in
                 let scripted = service.verdict(
                     for: ValidPush(
                         token: [], topic: app, type: .liveactivity, priority: message.priority,
@@ -194,7 +194,7 @@ struct BroadcastEndpoint {
                 let uniqueID = UUIDBytes.random()
                 guard
                     devices.broadcastChannels.publish(
-                        message, payload: call.body, to: channel, id: id, uniqueID: uniqueID, now: now)
+                        message, payload: call.body, to: broadcastChannel, id: id, uniqueID: uniqueID, now: now)
                 else { return .failure(.init(.internalServerError)) }
                 let isDevelopment = service.configuration.environment == .development
                 return .success(

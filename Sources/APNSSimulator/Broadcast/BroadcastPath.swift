@@ -1,9 +1,9 @@
 /// What the path of a broadcast request leads to.
 enum BroadcastPath: Equatable {
     /// `/1/apps/<bundle identifier>/channels`.
-    case channels(app: String)
+    case broadcastChannels(app: String)
     /// `/1/apps/<bundle identifier>/all-channels`.
-    case allChannels(app: String)
+    case allBroadcastChannels(app: String)
     /// `/4/broadcasts/apps/<bundle identifier>`.
     case publish(app: String)
     /// Anything else.
@@ -21,9 +21,9 @@ enum BroadcastPath: Equatable {
         }
         switch (parts.count, parts.first) {
         case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "channels" && !parts[3].isEmpty:
-            self = .channels(app: parts[3])
+            self = .broadcastChannels(app: parts[3])
         case (5, "") where parts[1] == "1" && parts[2] == "apps" && parts[4] == "all-channels" && !parts[3].isEmpty:
-            self = .allChannels(app: parts[3])
+            self = .allBroadcastChannels(app: parts[3])
         case (5, "") where parts[1] == "4" && parts[2] == "broadcasts" && parts[3] == "apps" && !parts[4].isEmpty:
             self = .publish(app: parts[4])
         default: self = .unknown
@@ -33,7 +33,7 @@ enum BroadcastPath: Equatable {
     /// The bundle identifier; nil for an unknown path.
     var app: String? {
         switch self {
-        case .channels(let app), .allChannels(let app), .publish(let app): app
+        case .broadcastChannels(let app), .allBroadcastChannels(let app), .publish(let app): app
         case .unknown: nil
         }
     }

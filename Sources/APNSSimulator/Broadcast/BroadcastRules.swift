@@ -1,6 +1,7 @@
 import Text
 
-/// Apple's rules for broadcast and channel requests, apart from the credential. A value without clock or lock.
+/// Apple's rules for broadcasts and for broadcast channel management, apart from the credential. A value without clock
+/// or lock.
 ///
 /// See Apple, "Sending channel management requests to APNs", "Sending broadcast push notification requests to APNs" and
 /// "Handling error responses from Apple Push Notification service".
@@ -30,8 +31,8 @@ struct BroadcastRules {
         let methods: [String]
         switch (call.path, servesPublishing) {
         case (.publish, true): methods = ["POST"]
-        case (.channels, false): methods = ["POST", "GET", "DELETE"]
-        case (.allChannels, false): methods = ["GET"]
+        case (.broadcastChannels, false): methods = ["POST", "GET", "DELETE"]
+        case (.allBroadcastChannels, false): methods = ["GET"]
         default: return .badPath
         }
         guard let method = call[":method"], methods.contains(method) else { return .methodNotAllowed }

@@ -2,7 +2,7 @@
 package struct DeviceConfiguration: Sendable {
     /// The port devices connect to; 0 for any free one, nil for no devices at all.
     package var port: Int?
-    /// The port of broadcast channel management; 0 for any free one, nil for no channels. Apple's are 2195
+    /// The port of broadcast channel management; 0 for any free one, nil for no broadcast channels. Apple's are 2195
     /// (development) and 2196.
     package var managementPort: Int?
     /// A port for publishing to broadcast channels and nothing else, as `api-broadcast.push.apple.com` of Apple's

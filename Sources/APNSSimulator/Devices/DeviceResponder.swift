@@ -170,10 +170,10 @@ struct DeviceResponder: Sendable {
     }
 
     private static func address(in frame: DeviceFrame) throws(DeviceComplaint) -> BroadcastChannelAddress {
-        guard let app = frame.app, let channel = frame.broadcastChannel else {
+        guard let app = frame.app, let identifier = frame.broadcastChannel else {
             throw DeviceComplaint("which app and broadcast channel?")
         }
-        return BroadcastChannelAddress(app: app, channel: channel)
+        return BroadcastChannelAddress(app: app, identifier: identifier)
     }
 
     /// Brings a device the message of the broadcast channel that it has begun to listen to.
@@ -182,8 +182,8 @@ struct DeviceResponder: Sendable {
     private func bring(_ latest: Arrival) -> Bool {
         let isTaken = storage.take([latest])
         let message = latest.notification
-        if !isTaken, let channel = message.broadcastChannel {
-            let address = BroadcastChannelAddress(app: message.app, channel: channel)
+        if !isTaken, let identifier = message.broadcastChannel {
+            let address = BroadcastChannelAddress(app: message.app, identifier: identifier)
             storage.state.withLock { $0.unsubscribe(latest.device, from: address) }
         }
         // The subscription is kept with the message: made again after a restart, it would bring that twice.

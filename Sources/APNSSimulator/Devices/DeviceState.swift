@@ -265,13 +265,13 @@ extension DeviceState {
     ///   - device: The device.
     ///   - address: App and identifier of the broadcast channel.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The message the broadcast channel has for who comes late, still to be taken to the device; nil without
-    ///   such a message, and for a device that listened before.
+    /// - Returns: The message the broadcast channel has for who comes late, still to be taken to the device; nil
+    ///   without such a message, and for a device that listened before.
     /// - Throws: ``DeviceComplaint`` where there is no such broadcast channel, or the device listens to too many.
     mutating func subscribe(
         _ device: DeviceID, to address: BroadcastChannelAddress, now: Int64
     ) throws(DeviceComplaint) -> Arrival? {
-        guard let channel = broadcastChannels.broadcastChannel(address) else {
+        guard let broadcastChannel = broadcastChannels.broadcastChannel(address) else {
             throw DeviceComplaint("the app has no such broadcast channel here")
         }
         let known = registry.devices[device]?.subscriptions ?? []
@@ -285,7 +285,7 @@ extension DeviceState {
         }
         registry.update(device) { $0.subscriptions.insert(address) }
         changed(device)
-        guard let message = channel.latest, message.deadline > now else { return nil }
+        guard let message = broadcastChannel.latest, message.deadline > now else { return nil }
         return Arrival(notification: message, device: device, time: now)
     }
 

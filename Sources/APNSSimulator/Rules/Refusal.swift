@@ -121,7 +121,7 @@ extension Refusal {
         tooManyProviderTokenUpdates, internalServerError, serviceUnavailable, shutdown,
     ]
 
-    /// The refusals of channel management and broadcasts that `/3/device` does not know, by status.
+    /// The refusals of broadcasts and of broadcast channel management that `/3/device` does not know, by status.
     ///
     /// See Apple, "Handling error responses from Apple Push Notification service":
     /// <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>

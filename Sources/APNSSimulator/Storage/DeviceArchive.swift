@@ -63,10 +63,10 @@ struct DeviceArchive: Sendable {
 
     /// Writes the broadcast channels.
     ///
-    /// - Parameter channels: All of them.
+    /// - Parameter broadcastChannels: All of them.
     /// - Throws: ``SimulatorError`` where they cannot be written.
-    func save(_ channels: [BroadcastChannelRegistry.Entry]) throws(SimulatorError) {
-        try write(channels, to: "channels.json", in: root, limit: Self.broadcastChannelsFileLimit)
+    func save(_ broadcastChannels: [BroadcastChannelRegistry.Entry]) throws(SimulatorError) {
+        try write(broadcastChannels, to: "channels.json", in: root, limit: Self.broadcastChannelsFileLimit)
     }
 
     private func read<Value: Decodable>(

@@ -48,7 +48,7 @@ final class DeviceStorage: Sendable {
                 groupInterval: configuration.devices.groupInterval),
             log: kept.log,
             broadcastChannels: BroadcastChannelRegistry(
-                environment: configuration.environment, channels: try archive.loadBroadcastChannels()),
+                environment: configuration.environment, kept: try archive.loadBroadcastChannels()),
             tokens: tokens, events: events)
         state.restore(kept.waiting, now: clock())
         self.state = Mutex(state)

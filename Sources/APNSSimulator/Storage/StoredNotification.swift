@@ -33,7 +33,7 @@ package struct StoredNotification: Codable, Equatable, Sendable {
 
     /// What storage is counted by: the app, or a broadcast channel of it, whose most recent message has a place of its
     /// own.
-    var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, channel: broadcastChannel ?? "") }
+    var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, identifier: broadcastChannel ?? "") }
 
     /// How long APNs keeps what names no expiration, and the most it keeps anything, in milliseconds: 30 days.
     ///

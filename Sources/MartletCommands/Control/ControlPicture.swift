@@ -28,7 +28,7 @@ struct ControlPicture: Sendable, Equatable {
 
     /// Takes a message of the stream.
     /// - Parameters:
-    ///   - body: Its body. What it says a second time, as after a lost connection, is no news.
+    ///   - body: Its body. What it says a second time, as after a lost connection, is not news.
     ///   - now: Milliseconds since 1970.
     mutating func heard(_ body: [UInt8], at now: Int64) {
         guard let command = ControlCommand(parsing: body) else {

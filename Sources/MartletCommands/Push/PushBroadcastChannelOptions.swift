@@ -2,8 +2,10 @@ import ArgumentParser
 
 /// Broadcast channels on the command line.
 struct PushBroadcastChannelOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Send to this broadcast channel instead of devices.", valueName: "channel-id"))
-    var channel: String?
+    @Option(
+        name: .customLong("channel"),
+        help: ArgumentHelp("Send to this broadcast channel instead of devices.", valueName: "channel-id"))
+    var broadcastChannel: String?
     @Flag(help: "Make a broadcast channel; --wait shows its identifier.") var createChannel = false
     @Option(help: "What a new broadcast channel keeps: none or most-recent.")
     var storagePolicy: PushBroadcastChannel.StoragePolicy?
@@ -15,7 +17,7 @@ struct PushBroadcastChannelOptions: ParsableArguments {
     /// Everything that was asked for; more than one thing is a mistake.
     var requests: [PushBroadcastChannel] {
         var requests: [PushBroadcastChannel] = []
-        if let channel { requests.append(.broadcast(channel)) }
+        if let broadcastChannel { requests.append(.broadcast(broadcastChannel)) }
         if createChannel { requests.append(.create(storagePolicy ?? .none)) }
         if let readChannel { requests.append(.read(readChannel)) }
         if listChannels { requests.append(.list) }

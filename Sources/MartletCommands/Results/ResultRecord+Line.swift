@@ -27,7 +27,9 @@ extension ResultRecord {
         if let operation { parts.append(operation) }
         if let channelID { parts.append("broadcast channel \(channelID)") }
         if let storagePolicy { parts.append("storage policy \(storagePolicy)") }
-        if let channels { parts.append("\(channels.count) broadcast channels: \(channels.joined(separator: " "))") }
+        if let listed = broadcastChannels {
+            parts.append("\(listed.count) broadcast channels: \(listed.joined(separator: " "))")
+        }
         if let attempt, attempt > 1 { parts.append("attempt \(attempt)") }
         if redelivered == true { parts.append("redelivered") }
         if let apnsMilliseconds { parts.append(TimeText.length(apnsMilliseconds)) }

@@ -6,8 +6,8 @@ package final class BroadcastChannelAnswer: Sendable, Equatable {
     /// The broadcast channel's storage policy: 0 or 1.
     package let storagePolicy: UInt8?
     /// The identifiers of the app's broadcast channels, as a JSON array; nil where the answer lists none.
-    package let channels: [UInt8]?
-    /// Whether APNs listed more than `channels` holds.
+    package let identifiers: [UInt8]?
+    /// Whether APNs listed more than `identifiers` holds.
     package let isIncomplete: Bool
 
     /// The longest identifier taken from an answer, in bytes.
@@ -15,18 +15,18 @@ package final class BroadcastChannelAnswer: Sendable, Equatable {
 
     /// An answer from its parts.
     package init(
-        channelID: [UInt8]? = nil, storagePolicy: UInt8? = nil, channels: [UInt8]? = nil, isIncomplete: Bool = false
+        channelID: [UInt8]? = nil, storagePolicy: UInt8? = nil, identifiers: [UInt8]? = nil, isIncomplete: Bool = false
     ) {
         self.channelID = channelID
         self.storagePolicy = storagePolicy
-        self.channels = channels
+        self.identifiers = identifiers
         self.isIncomplete = isIncomplete
     }
 
     /// Whether two answers say the same.
     package static func == (one: BroadcastChannelAnswer, other: BroadcastChannelAnswer) -> Bool {
-        one.channelID == other.channelID && one.storagePolicy == other.storagePolicy && one.channels == other.channels
-            && one.isIncomplete == other.isIncomplete
+        one.channelID == other.channelID && one.storagePolicy == other.storagePolicy
+            && one.identifiers == other.identifiers && one.isIncomplete == other.isIncomplete
     }
 
     /// Reads the body of an answer; what cannot be read is left out, and a list that breaks off counts up to there.
@@ -39,12 +39,12 @@ package final class BroadcastChannelAnswer: Sendable, Equatable {
         do throws(JSONError) {
             try reader.read(body.span)
         } catch {
-            reader.isIncomplete = reader.channels != nil
+            reader.isIncomplete = reader.identifiers != nil
         }
-        if reader.channels != nil { reader.channels?.append(UInt8(ascii: "]")) }
+        if reader.identifiers != nil { reader.identifiers?.append(UInt8(ascii: "]")) }
         let isText = channelID.map { !$0.isEmpty && $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } } ?? false
         self.init(
-            channelID: isText ? channelID : nil, storagePolicy: reader.storagePolicy, channels: reader.channels,
+            channelID: isText ? channelID : nil, storagePolicy: reader.storagePolicy, identifiers: reader.identifiers,
             isIncomplete: reader.isIncomplete)
     }
 }
@@ -53,7 +53,7 @@ package final class BroadcastChannelAnswer: Sendable, Equatable {
 private struct BroadcastChannelAnswerReader {
     var storagePolicy: UInt8?
     /// The JSON array as far as it was read, without its closing bracket.
-    var channels: [UInt8]?
+    var identifiers: [UInt8]?
     var isIncomplete = false
 
     mutating func read(_ bytes: Span<UInt8>) throws(JSONError) {
@@ -77,7 +77,7 @@ private struct BroadcastChannelAnswerReader {
             _ = try scanner.value(in: bytes)
             return
         }
-        channels = [UInt8(ascii: "[")]
+        identifiers = [UInt8(ascii: "[")]
         var count = 0
         while try scanner.hasElement(in: bytes) {
             let value = try scanner.value(in: bytes)
@@ -87,11 +87,11 @@ private struct BroadcastChannelAnswerReader {
                 isIncomplete = true
                 continue
             }
-            if count > 0 { channels?.append(UInt8(ascii: ",")) }
+            if count > 0 { identifiers?.append(UInt8(ascii: ",")) }
             count += 1
-            channels?.append(UInt8(ascii: "\""))
-            bytes.extracting(value.range).withUnsafeBufferPointer { channels?.append(contentsOf: $0) }
-            channels?.append(UInt8(ascii: "\""))
+            identifiers?.append(UInt8(ascii: "\""))
+            bytes.extracting(value.range).withUnsafeBufferPointer { identifiers?.append(contentsOf: $0) }
+            identifiers?.append(UInt8(ascii: "\""))
         }
     }
 }

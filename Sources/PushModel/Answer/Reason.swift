@@ -244,7 +244,7 @@ extension Reason {
     package static let badReference = Reason(.badReference)
     /// `results` is another word than `batch`.
     package static let badResults = Reason(.badResults)
-    /// The storage policy of a new broadcast channel is missing or none, or given where no channel is made.
+    /// The storage policy of a new broadcast channel is missing or unknown, or another operation has one.
     package static let badStoragePolicy = Reason(.badStoragePolicy)
     /// A field of the envelope has the wrong JSON type.
     package static let badType = Reason(.badType)

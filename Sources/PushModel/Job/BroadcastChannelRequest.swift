@@ -47,7 +47,8 @@ struct BroadcastChannelRequest {
         case .push:
             written.fail(
                 .ambiguousDeviceToken,
-                "give either a device token or a broadcast channel: one job goes to devices, another to the channel")
+                "give either a device token or a broadcast channel: "
+                    + "one job goes to devices, another to the broadcast channel")
         case .createChannel:
             written.fail(
                 .badOperation,

@@ -87,8 +87,8 @@ package struct Job: Sendable {
 
     /// What it asks for.
     package internal(set) var operation = BroadcastChannelOperation.push
-    /// The broadcast channel it is about, as APNs named it; nil for pushes to devices, and for a channel still to be
-    /// made.
+    /// The broadcast channel it is about, as APNs named it; nil for pushes to devices, and for one that is still to
+    /// be made.
     @PackedIfAny package internal(set) var channelID: Range<Int>?
     /// The storage policy of the broadcast channel to be made: 0 or 1.
     package internal(set) var storagePolicy: UInt8?

@@ -3,7 +3,7 @@
 package enum ResultField: MessageField {
     case jobID, index, outcome, action, status, reason, detail
     case deviceToken, tokenInvalidSince, reference, apnsID, apnsUniqueID
-    case operation, channelID, storagePolicy, channels, apnsRequestID
+    case operation, channelID, storagePolicy, broadcastChannels, apnsRequestID
     case topic, environment, route, attempt, redelivered, duplicate
     case enqueuedAt, finishedAt, queueMilliseconds, apnsMilliseconds, worker
 
@@ -25,7 +25,7 @@ package enum ResultField: MessageField {
         case .operation: "operation"
         case .channelID: "channel_id"
         case .storagePolicy: "storage_policy"
-        case .channels: "channels"
+        case .broadcastChannels: "channels"
         case .apnsRequestID: "apns_request_id"
         case .topic: "topic"
         case .environment: "environment"

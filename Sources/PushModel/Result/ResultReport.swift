@@ -101,7 +101,7 @@ extension ResultReport {
         length += ByteWriter.room(forString: final.reason?.rawValue.utf8.count ?? 0)
         if job.operation != .push {
             length += ByteWriter.room(forString: broadcastChannel?.channelID?.count ?? job.channelID?.count ?? 0)
-            length += broadcastChannel?.channels?.count ?? 0
+            length += broadcastChannel?.identifiers?.count ?? 0
         }
         return length
     }
@@ -185,9 +185,9 @@ extension ResultReport {
         }
         writer.write(.storagePolicy)
         writer.write(number: (broadcastChannel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
-        writer.write(.channels)
+        writer.write(.broadcastChannels)
         // Checked as JSON when it was read.
-        if let channels = broadcastChannel?.channels { writer.write(channels.span) } else { writer.write("null") }
+        if let listed = broadcastChannel?.identifiers { writer.write(listed.span) } else { writer.write("null") }
         writer.write(.apnsRequestID)
         writer.write(quoted: job.apnsID(0))
     }

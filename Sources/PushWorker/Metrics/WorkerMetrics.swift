@@ -54,7 +54,7 @@ package struct WorkerMetrics: Sendable {
             "martlet_control_commands", .gauge, "Pauses, rates and cancellations in force, as this worker knows them.")
         text.sample("martlet_control_commands", [], control.inForce)
         text.family(
-            "martlet_control_ignored_total", .counter, "Messages in the stream of commands that were no commands.")
+            "martlet_control_ignored_total", .counter, "Messages in the stream of commands that are not commands.")
         text.sample("martlet_control_ignored_total", [], control.ignored)
     }
 
@@ -64,7 +64,7 @@ package struct WorkerMetrics: Sendable {
         text.sample("martlet_fleet_workers", [], fleet.workers)
         text.family(
             "martlet_fleet_reports_ignored_total", .counter,
-            "Messages in the fleet's queue that were no reports, or of too many workers.")
+            "Messages in the fleet's queue that are not reports, or come from too many workers.")
         text.sample("martlet_fleet_reports_ignored_total", [], fleet.ignored)
     }
 

@@ -73,7 +73,8 @@ struct RouteMaker: Sendable {
             broadcastConnector: try connector(
                 apns.broadcast.address(of: route.environment), Destination.Kind.broadcast.setting, route.environment),
             managementConnector: try connector(
-                apns.channels.address(of: route.environment), Destination.Kind.management.setting, route.environment))
+                apns.broadcastChannels.address(of: route.environment), Destination.Kind.management.setting,
+                route.environment))
     }
 
     /// The connector to a host; nil if the configuration names none.

@@ -32,7 +32,7 @@ final class Destination {
             switch self {
             case .devices: "apns"
             case .broadcast: APNSConfiguration.broadcastKey
-            case .management: APNSConfiguration.channelsKey
+            case .management: APNSConfiguration.broadcastChannelsKey
             }
         }
     }

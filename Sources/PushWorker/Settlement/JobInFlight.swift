@@ -86,7 +86,7 @@ final class JobInFlight {
     private(set) var settledAt: Int64?
     /// Whether the broker writes the dead letter (`basic.reject`), because the worker cannot.
     var isRejected = false
-    /// Whether the whole job goes into a tier because its time has not come. The copy in the tier is no retry.
+    /// Whether the whole job goes into a tier because its time has not come. The copy in the tier is not a retry.
     var isHeld = false
     /// Whether a copy of the whole job comes back with the same attempt. The copy must not be taken for this delivery.
     var comesBackUnchanged = false

@@ -53,7 +53,7 @@ struct ConfigurationBuilder {
     private func apns(_ root: SettingReader) -> APNSConfiguration {
         let keys = keys.apns
         let (production, development) = (root.value(keys.production), root.value(keys.development))
-        let channels = AppleHosts.broadcastChannels(production: production, development: development)
+        let broadcastChannels = AppleHosts.broadcastChannels(production: production, development: development)
         return APNSConfiguration(
             production: production, development: development,
             trustFile: trustFile(root),
@@ -66,9 +66,9 @@ struct ConfigurationBuilder {
             broadcast: APNSAddresses(
                 production: root.value(keys.broadcastProduction) ?? production,
                 development: root.value(keys.broadcastDevelopment) ?? development),
-            channels: APNSAddresses(
-                production: root.value(keys.broadcastChannelsProduction) ?? channels.production,
-                development: root.value(keys.broadcastChannelsDevelopment) ?? channels.development))
+            broadcastChannels: APNSAddresses(
+                production: root.value(keys.broadcastChannelsProduction) ?? broadcastChannels.production,
+                development: root.value(keys.broadcastChannelsDevelopment) ?? broadcastChannels.development))
     }
 
     /// The file with further authorities, which must hold some already.

@@ -7,8 +7,8 @@ package struct APNSConfiguration: Sendable, Equatable {
     package static let standardIdle = Duration.seconds(3_600)
     /// The key of ``broadcast``.
     package static let broadcastKey = "apns.broadcast"
-    /// The key of ``channels``.
-    package static let channelsKey = "apns.channels"
+    /// The key of ``broadcastChannels``.
+    package static let broadcastChannelsKey = "apns.channels"
 
     /// The address of production, `https://host:port`.
     package var production: String
@@ -32,7 +32,7 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var broadcast: APNSAddresses
     /// Where broadcast channels are managed; without an address where the environment's is not Apple's and none is
     /// given here.
-    package var channels: APNSAddresses
+    package var broadcastChannels: APNSAddresses
 
     /// The address for an environment.
     package func address(of environment: APNSEnvironment) -> String {
@@ -75,7 +75,8 @@ extension APNSConfiguration {
     /// The hosts that jobs about broadcast channels of an environment need beside the one for device pushes.
     package func broadcastChannelHosts(of environment: APNSEnvironment) -> [Host] {
         let assumed = AppleHosts.broadcastChannels(production: production, development: development)
-        return [(Self.broadcastKey, broadcast), (Self.channelsKey, channels)].compactMap { key, addresses in
+        let configured = [(Self.broadcastKey, broadcast), (Self.broadcastChannelsKey, broadcastChannels)]
+        return configured.compactMap { key, addresses in
             guard let address = addresses.address(of: environment), address != self.address(of: environment) else {
                 return nil
             }

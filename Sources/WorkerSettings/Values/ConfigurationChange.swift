@@ -118,8 +118,8 @@ package struct ConfigurationChange: Sendable {
         compare(keys.proxy, old.proxy, new.proxy)
         compare(keys.broadcastProduction, old.broadcast.production, new.broadcast.production)
         compare(keys.broadcastDevelopment, old.broadcast.development, new.broadcast.development)
-        compare(keys.broadcastChannelsProduction, old.channels.production, new.channels.production)
-        compare(keys.broadcastChannelsDevelopment, old.channels.development, new.channels.development)
+        compare(keys.broadcastChannelsProduction, old.broadcastChannels.production, new.broadcastChannels.production)
+        compare(keys.broadcastChannelsDevelopment, old.broadcastChannels.development, new.broadcastChannels.development)
     }
 }
 

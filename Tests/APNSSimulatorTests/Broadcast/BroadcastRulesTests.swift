@@ -6,9 +6,9 @@ import Text
 
 @testable import APNSSimulator
 
-@Suite("Rules for broadcast and channels", .timeLimit(.minutes(1)))
+@Suite("Rules for broadcasts and broadcast channels", .timeLimit(.minutes(1)))
 struct BroadcastRulesTests {
-    static let channel = "dHN0LXNyY2gtY2hubA=="
+    static let channelID = "dHN0LXNyY2gtY2hubA=="
 
     static func call(_ headers: [(String, String)], _ body: String = "") -> BroadcastCall {
         BroadcastCall(
@@ -21,7 +21,7 @@ struct BroadcastRulesTests {
         _ changes: [String: String?] = [:], _ body: String = #"{"aps":{}}"#
     ) -> BroadcastCall {
         var headers: [(String, String)] = [
-            (":method", "POST"), (":path", "/4/broadcasts/apps/com.example.app"), ("apns-channel-id", channel),
+            (":method", "POST"), (":path", "/4/broadcasts/apps/com.example.app"), ("apns-channel-id", channelID),
             ("apns-push-type", "liveactivity"), ("apns-priority", "10"), ("apns-expiration", "0"),
         ]
         for (name, value) in changes {
@@ -85,7 +85,7 @@ struct BroadcastRulesTests {
     @Test(
         "Broadcast channel identifiers",
         arguments: [
-            (channel, nil), (nil, "MissingChannelId"), ("", "MissingChannelId"), ("not base64!", "BadChannelId"),
+            (channelID, nil), (nil, "MissingChannelId"), ("", "MissingChannelId"), ("not base64!", "BadChannelId"),
             ("AAA", "BadChannelId"), ("====", "BadChannelId"),
             (String(repeating: "QUJD", count: 17), "BadChannelId"),
         ] as [(String?, String?)])
@@ -111,7 +111,7 @@ struct BroadcastRulesTests {
         #expect(Self.reason(of: BroadcastRules().storagePolicy(of: Self.call([], body))) == reason)
     }
 
-    @Test("Identifiers are never given twice, and an app has at most ten thousand channels")
+    @Test("Identifiers are never given twice, and an app has at most ten thousand broadcast channels")
     func registry() {
         var registry = BroadcastChannelRegistry(environment: .development)
         var random = SplitMix64(seed: 1)
@@ -125,10 +125,10 @@ struct BroadcastRulesTests {
         let beyond = registry.create(app: "a", isStoring: false, random: &random, now: 0)
         #expect(beyond == nil)
         #expect(registry.identifiers(of: "a") == identifiers.sorted())
-        let kept = BroadcastChannelRegistry(environment: .production, channels: registry.all)
+        let kept = BroadcastChannelRegistry(environment: .production, kept: registry.all)
         #expect(kept.identifiers(of: "a") == [])
         #expect(kept.all.count == registry.all.count)
-        let same = BroadcastChannelRegistry(environment: .development, channels: kept.all)
+        let same = BroadcastChannelRegistry(environment: .development, kept: kept.all)
         #expect(same.identifiers(of: "a") == identifiers.sorted())
     }
 

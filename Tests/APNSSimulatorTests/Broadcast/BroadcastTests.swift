@@ -37,11 +37,11 @@ struct BroadcastTests {
         return request.payload(body)
     }
 
-    private func publish(_ channel: String, _ body: String, expiration: String = "0") throws -> RequestBuilder {
+    private func publish(_ channelID: String, _ body: String, expiration: String = "0") throws -> RequestBuilder {
         try request(
             "POST", "/4/broadcasts/apps/com.example.app",
             [
-                ("apns-channel-id", channel), ("apns-push-type", "liveactivity"), ("apns-priority", "10"),
+                ("apns-channel-id", channelID), ("apns-push-type", "liveactivity"), ("apns-priority", "10"),
                 ("apns-expiration", expiration),
             ], body)
     }
@@ -49,13 +49,13 @@ struct BroadcastTests {
     private func create(_ manager: RawClient, storing: Bool) throws -> String {
         let body = "{\"message-storage-policy\":\(storing ? 1 : 0),\"push-type\":\"LiveActivity\"}"
         let made = try manager.exchange(request("POST", "/1/apps/com.example.app/channels", [], body))
-        guard made.status == 201, let channel = made.headers["apns-channel-id"] else {
-            throw RawClient.Failure(message: "no channel: \(made)")
+        guard made.status == 201, let channelID = made.headers["apns-channel-id"] else {
+            throw RawClient.Failure(message: "no broadcast channel: \(made)")
         }
-        return channel
+        return channelID
     }
 
-    @Test("A channel is created, read, listed and deleted on the management port")
+    @Test("A broadcast channel is created, read, listed and deleted on the management port")
     func lifeCycle() async throws {
         try await with { simulator in
             let manager = try RawClient(simulator, port: simulator.managementPort)
@@ -68,20 +68,20 @@ struct BroadcastTests {
             #expect(made.status == 201)
             #expect(made.headers["apns-request-id"] == id)
             #expect(made.body == "")
-            let channel = try #require(made.headers["apns-channel-id"])
+            let channelID = try #require(made.headers["apns-channel-id"])
             let other = try create(manager, storing: false)
-            let read = try manager.exchange(request("GET", path, [("apns-channel-id", channel)]))
+            let read = try manager.exchange(request("GET", path, [("apns-channel-id", channelID)]))
             #expect(read.status == 200)
             #expect(read.body == #"{"message-storage-policy":1,"push-type":"LiveActivity"}"#)
             let list = try manager.exchange(request("GET", "/1/apps/com.example.app/all-channels"))
-            let names = [channel, other].sorted().map { "\"\($0)\"" }.joined(separator: ",")
+            let names = [channelID, other].sorted().map { "\"\($0)\"" }.joined(separator: ",")
             #expect(list.body == "{\"channels\":[\(names)]}")
             #expect(try manager.exchange(request("GET", "/1/apps/com.other/all-channels")).body == #"{"channels":[]}"#)
-            let gone = try manager.exchange(request("DELETE", path, [("apns-channel-id", channel)]))
+            let gone = try manager.exchange(request("DELETE", path, [("apns-channel-id", channelID)]))
             #expect(gone.status == 204)
             #expect(gone.body == "")
             for method in ["GET", "DELETE"] {
-                let missing = try manager.exchange(request(method, path, [("apns-channel-id", channel)]))
+                let missing = try manager.exchange(request(method, path, [("apns-channel-id", channelID)]))
                 #expect(missing.status == 400)
                 #expect(missing.reason == "ChannelNotRegistered")
                 #expect(missing.headers["apns-request-id"] != nil)
@@ -93,25 +93,25 @@ struct BroadcastTests {
     @Test("A message reaches every device that listens, and no other")
     func fanOut() async throws {
         try await with { simulator in
-            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let channelID = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
             var devices: [TestDevice] = []
             for index in 0..<3 {
                 let device = try TestDevice(simulator)
                 _ = try await device.token()
                 if index < 2 {
-                    device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
-                    try await device.done("subscribed \(channel)")
+                    device.tell(.subscribe(app: "com.example.app", broadcastChannel: channelID))
+                    try await device.done("subscribed \(channelID)")
                 }
                 devices.append(device)
             }
             let gateway = try RawClient(simulator)
-            let answer = try gateway.exchange(publish(channel, #"{"aps":{"event":"update"}}"#))
+            let answer = try gateway.exchange(publish(channelID, #"{"aps":{"event":"update"}}"#))
             #expect(answer.status == 200)
             #expect(answer.headers["apns-request-id"] != nil)
             #expect(answer.headers["apns-id"] == nil)
             for device in devices.prefix(2) {
                 let frame = try await device.notification()
-                #expect(frame.broadcastChannel == channel)
+                #expect(frame.broadcastChannel == channelID)
                 #expect(frame.app == "com.example.app")
                 #expect(frame.pushType == "liveactivity")
                 #expect(frame.payload == #"{"aps":{"event":"update"}}"#)
@@ -122,15 +122,15 @@ struct BroadcastTests {
                 return states.count { $0 == "delivered" } == 2
             }
             #expect(simulator.devices?.delivery(uniqueID)?.events.count { $0.state == "received" } == 2)
-            devices[0].tell(.unsubscribe(app: "com.example.app", broadcastChannel: channel))
-            try await devices[0].done("unsubscribed \(channel)")
-            #expect(try gateway.exchange(publish(channel, #"{"n":2}"#)).status == 200)
+            devices[0].tell(.unsubscribe(app: "com.example.app", broadcastChannel: channelID))
+            try await devices[0].done("unsubscribed \(channelID)")
+            #expect(try gateway.exchange(publish(channelID, #"{"n":2}"#)).status == 200)
             #expect(try await devices[1].notification().payload == #"{"n":2}"#)
             for device in devices { await device.quit() }
         }
     }
 
-    @Test("A storing channel keeps its most recent message for those who come later; another keeps none")
+    @Test("A storing broadcast channel keeps its most recent message for those who come later; another keeps none")
     func storage() async throws {
         try await with { simulator in
             let manager = try RawClient(simulator, port: simulator.managementPort)
@@ -138,9 +138,9 @@ struct BroadcastTests {
             let fleeting = try create(manager, storing: false)
             let device = try TestDevice(simulator)
             _ = try await device.token()
-            for channel in [storing, fleeting] {
-                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
-                try await device.done("subscribed \(channel)")
+            for channelID in [storing, fleeting] {
+                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channelID))
+                try await device.done("subscribed \(channelID)")
             }
             device.tell(.offline)
             try await device.offline()
@@ -201,10 +201,10 @@ struct BroadcastTests {
             #expect(refused.status == 429 && refused.reason == "TooManyProviderTokenUpdates")
             #expect(try manager.exchange(list.with("authorization", early)).status == 200, "the first is still good")
 
-            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let channelID = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
             let gateway = try RawClient(simulator)
             #expect(try gateway.exchange(RequestBuilder().with("authorization", early)).status == 200)
-            #expect(try gateway.exchange(publish(channel, "{}")).reason == "TooManyProviderTokenUpdates")
+            #expect(try gateway.exchange(publish(channelID, "{}")).reason == "TooManyProviderTokenUpdates")
         }
     }
 
@@ -225,8 +225,8 @@ struct BroadcastTests {
         let refusal = Refusal.documentedForBroadcast[index]
         let rule = Scenario.Rule(topic: "com.example.app", sequence: VerdictSequence(Verdict(.refuse(refusal))))
         try await with({ $0.scenario = Scenario(rules: [rule]) }) { simulator in
-            let channel = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
-            let answer = try RawClient(simulator).exchange(publish(channel, "{}"))
+            let channelID = try create(try RawClient(simulator, port: simulator.managementPort), storing: false)
+            let answer = try RawClient(simulator).exchange(publish(channelID, "{}"))
             #expect(answer.status == refusal.status)
             #expect(answer.reason == refusal.reason)
             #expect(answer.headers["apns-request-id"] != nil)
@@ -239,11 +239,11 @@ struct BroadcastTests {
     func ownPort() async throws {
         try await with({ $0.devices.broadcastPort = 0 }) { simulator in
             let manager = try RawClient(simulator, port: simulator.managementPort)
-            let channel = try create(manager, storing: false)
+            let channelID = try create(manager, storing: false)
             let publisher = try RawClient(simulator, port: simulator.broadcastPort)
-            #expect(try publisher.exchange(publish(channel, "{}")).status == 200)
-            #expect(try RawClient(simulator).exchange(publish(channel, "{}")).reason == "BadPath")
-            #expect(try manager.exchange(publish(channel, "{}")).reason == "BadPath")
+            #expect(try publisher.exchange(publish(channelID, "{}")).status == 200)
+            #expect(try RawClient(simulator).exchange(publish(channelID, "{}")).reason == "BadPath")
+            #expect(try manager.exchange(publish(channelID, "{}")).reason == "BadPath")
             #expect(try publisher.exchange(request("GET", "/1/apps/com.example.app/all-channels")).reason == "BadPath")
         }
     }
@@ -253,13 +253,13 @@ struct BroadcastTests {
         try await with { simulator in
             let issued = try simulator.control.issue(ProviderCertificateRequest(topics: ["com.example.app"]))
             let manager = try RawClient(simulator, certificate: issued, port: simulator.managementPort)
-            let channel = try create(manager, storing: false)
+            let channelID = try create(manager, storing: false)
             let bare = try request("GET", "/1/apps/com.example.app/all-channels").with("authorization", nil)
             #expect(try manager.exchange(bare).status == 200)
             let foreign = try request("GET", "/1/apps/com.other/all-channels").with("authorization", nil)
             #expect(try manager.exchange(foreign).reason == "TopicMismatch")
             let publisher = try RawClient(simulator, certificate: issued)
-            let message = try publish(channel, "{}").with("authorization", nil)
+            let message = try publish(channelID, "{}").with("authorization", nil)
             #expect(try publisher.exchange(message).status == 200)
             simulator.control.setCertificate(issued.serialNumber, isRevoked: true)
             #expect(try manager.exchange(bare).reason == "BadCertificate")
@@ -267,18 +267,18 @@ struct BroadcastTests {
         }
     }
 
-    @Test("Channels survive a restart, with what they store")
+    @Test("Broadcast channels survive a restart, with what they store")
     func restart() async throws {
         try await with { first in
             let directory = String(first.authorityFile.dropLast("/ca.pem".count))
-            let channel = try create(try RawClient(first, port: first.managementPort), storing: true)
+            let channelID = try create(try RawClient(first, port: first.managementPort), storing: true)
             let later = String(WallClock.milliseconds() / 1000 + 600)
-            #expect(try RawClient(first).exchange(publish(channel, #"{"n":1}"#, expiration: later)).status == 200)
+            #expect(try RawClient(first).exchange(publish(channelID, #"{"n":1}"#, expiration: later)).status == 200)
             await first.stop()
             try await with({ $0.stateDirectory = directory }) { second in
                 let device = try TestDevice(second)
                 _ = try await device.token()
-                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channel))
+                device.tell(.subscribe(app: "com.example.app", broadcastChannel: channelID))
                 #expect(try await device.notification().payload == #"{"n":1}"#)
                 await device.quit()
             }

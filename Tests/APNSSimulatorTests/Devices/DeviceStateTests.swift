@@ -21,10 +21,11 @@ struct DeviceStateTests {
         return state
     }
 
-    private func notification(_ number: UInt64, channel: String? = nil) -> StoredNotification {
+    private func notification(_ number: UInt64, broadcastChannel: String? = nil) -> StoredNotification {
         StoredNotification(
             id: UUIDBytes(high: 3, low: number), uniqueID: UUIDBytes(high: 4, low: number), app: app, topic: app,
-            broadcastChannel: channel, type: "alert", priority: 10, acceptedAt: 5, deadline: 100, payload: .init())
+            broadcastChannel: broadcastChannel, type: "alert", priority: 10, acceptedAt: 5, deadline: 100,
+            payload: .init())
     }
 
     @Test("A notification for a device that is offline waits, and its story is still to be written")
@@ -37,13 +38,13 @@ struct DeviceStateTests {
         #expect(story == [.received, .storedOffline])
     }
 
-    @Test("A device that listens to a channel gets the latest message once, and none that is out of date")
+    @Test("A device that listens to a broadcast channel gets the latest message once, and none that is out of date")
     func subscribe() throws {
         var state = try state()
         var random = SystemRandomNumberGenerator()
         let made = state.broadcastChannels.create(app: app, isStoring: true, random: &random, now: 1)
-        let address = BroadcastChannelAddress(app: app, channel: try #require(made))
-        state.broadcastChannels.keep(notification(1, channel: address.channel), for: address)
+        let address = BroadcastChannelAddress(app: app, identifier: try #require(made))
+        state.broadcastChannels.keep(notification(1, broadcastChannel: address.identifier), for: address)
         let late = try state.subscribe(device, to: address, now: 10)
         #expect(late?.notification.uniqueID.low == 1 && late?.time == 10 && late?.device == device)
         let again = try state.subscribe(device, to: address, now: 11)
@@ -54,12 +55,12 @@ struct DeviceStateTests {
         #expect(tooLate == nil && state.listeners(to: address) == [device])
     }
 
-    @Test("A channel that does not exist is a complaint, and changes nothing")
-    func unknownChannel() throws {
+    @Test("A broadcast channel that does not exist is a complaint, and changes nothing")
+    func unknownBroadcastChannel() throws {
         var state = try state()
         do throws(DeviceComplaint) {
-            _ = try state.subscribe(device, to: BroadcastChannelAddress(app: app, channel: "x"), now: 10)
-            Issue.record("there is no such channel")
+            _ = try state.subscribe(device, to: BroadcastChannelAddress(app: app, identifier: "x"), now: 10)
+            Issue.record("there is no such broadcast channel")
         } catch {
             #expect(error.text.contains("no such broadcast channel"))
         }

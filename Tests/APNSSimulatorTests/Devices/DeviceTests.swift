@@ -352,7 +352,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "Bytes that are no frames, too long frames and frames without a certificate end the connection, not the simulator",
+        "Bytes that are not frames, long frames and frames without a certificate end the connection, not the simulator",
         arguments: [
             [0, 0, 0, 2, 0x7B, 0x7D], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0, 0, 0], Array("GET / HTTP/1.1\r\n\r\n".utf8),
             DeviceFrame(.hello).wire, DeviceFrame(.acknowledge).wire,

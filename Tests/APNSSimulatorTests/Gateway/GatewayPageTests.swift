@@ -48,7 +48,7 @@ struct GatewayPageTests {
         let days = StoredNotification.longestStorage / 86_400_000
         #expect(try behaviour("store and forward").hasSuffix("expiration 0, a date, or \(days) days"))
         #expect(BroadcastChannelRegistry.longestStorage == 8 * 3_600_000)
-        let channels = try behaviour("broadcast channels")
-        #expect(channels.hasSuffix("a storing broadcast channel keeps the newest for eight hours"))
+        let stored = try behaviour("broadcast channels")
+        #expect(stored.hasSuffix("a storing broadcast channel keeps the newest for eight hours"))
     }
 }

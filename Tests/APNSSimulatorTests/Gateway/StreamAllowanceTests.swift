@@ -18,7 +18,7 @@ struct StreamAllowanceTests {
         StreamAllowance(streams: streams, limits: limits)
     }
 
-    @Test("It grows at the first push that is no error, shrinks at many errors, and grows again")
+    @Test("It grows at the first push that is not an error, shrinks at many errors, and grows again")
     func growth() {
         var allowance = allowance(limits())
         #expect(allowance.note(.error(.badTopic)) == .none)
@@ -32,7 +32,7 @@ struct StreamAllowanceTests {
     }
 
     @Test(
-        "410 and failures of the server are no errors",
+        "410 and failures of the server are not errors",
         arguments: [
             (nil, StreamAllowance.Outcome.accepted), (.unregistered, .neutral), (.expiredToken, .neutral),
             (.internalServerError, .neutral), (.serviceUnavailable, .neutral), (.badTopic, .error(.badTopic)),

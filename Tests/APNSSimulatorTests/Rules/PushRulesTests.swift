@@ -40,7 +40,7 @@ struct PushRulesTests {
     static let headers = [
         Case("an apns-id", good.with("apns-id", "0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90")),
         Case("an upper-case apns-id", good.with("apns-id", "0193C0DE-7A5B-7C3D-9E10-2F6B1A7C8D90")),
-        Case("an apns-id that is no UUID", good.with("apns-id", "42"), .badMessageID),
+        Case("an apns-id that is not a UUID", good.with("apns-id", "42"), .badMessageID),
         Case("an apns-id without hyphens", good.with("apns-id", "0193c0de7a5b7c3d9e102f6b1a7c8d90"), .badMessageID),
         Case("expiration 0", good.with("apns-expiration", "0")),
         Case("an expiration in words", good.with("apns-expiration", "tomorrow"), .badExpirationDate),

@@ -172,7 +172,7 @@ struct RefusalReasonTests {
         }
     }
 
-    @Test("The reasons that no rule of the gateway can bring are those of devices, channels and failing servers")
+    @Test("Reasons that no rule of the gateway can bring are those of devices, broadcast channels and failing servers")
     func complete() {
         let reached = Set((Self.requests + Self.credentials + Self.service).map(\.reason)).union(["IdleTimeout"])
         let others = Set(Refusal.documented.map(\.reason)).subtracting(reached)

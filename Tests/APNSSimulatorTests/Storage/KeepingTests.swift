@@ -28,10 +28,10 @@ struct KeepingTests {
 
     private func unblock(_ path: String) throws { try FileManager.default.removeItem(atPath: path) }
 
-    private func frame(_ kind: DeviceFrame.Kind, channel: String? = nil) -> DeviceFrame {
+    private func frame(_ kind: DeviceFrame.Kind, broadcastChannel: String? = nil) -> DeviceFrame {
         var frame = DeviceFrame(kind)
         frame.app = app
-        frame.broadcastChannel = channel
+        frame.broadcastChannel = broadcastChannel
         return frame
     }
 
@@ -41,12 +41,12 @@ struct KeepingTests {
         return DeviceID(try #require(UUIDBytes.parse(text)))
     }
 
-    private func publish(_ number: Int, to channel: String, _ devices: DeviceService) throws -> Bool {
+    private func publish(_ number: Int, to channelID: String, _ devices: DeviceService) throws -> Bool {
         let now = devices.clock()
         let unique = UUIDBytes(high: 77, low: UInt64(number))
         return devices.broadcastChannels.publish(
             BroadcastRules.Message(priority: 10, expiration: now / 1000 + 600), payload: Array("\(number)".utf8),
-            to: try #require(devices.broadcastChannels.find(BroadcastChannelAddress(app: app, channel: channel))),
+            to: try #require(devices.broadcastChannels.find(BroadcastChannelAddress(app: app, identifier: channelID))),
             id: unique,
             uniqueID: unique, now: now)
     }
@@ -71,39 +71,39 @@ struct KeepingTests {
         }
     }
 
-    @Test("A channel that cannot be written is not made, and one whose end cannot be written stays")
-    func channels() async throws {
+    @Test("A broadcast channel that cannot be written is not made, and one whose end cannot be written stays")
+    func broadcastChannels() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
+            let channelID = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
             let draft = "\(directory)/channels.json.new"
             try block(draft)
             #expect(throws: SimulatorError.self) {
                 try devices.broadcastChannels.create(app: app, isStoring: true, now: 1)
             }
-            let address = BroadcastChannelAddress(app: app, channel: channel)
+            let address = BroadcastChannelAddress(app: app, identifier: channelID)
             #expect(throws: SimulatorError.self) { try devices.broadcastChannels.delete(address) }
-            #expect(devices.broadcastChannels.identifiers(of: app) == [channel])
+            #expect(devices.broadcastChannels.identifiers(of: app) == [channelID])
             try unblock(draft)
             #expect(try devices.broadcastChannels.delete(address))
             #expect(try DeviceArchive(in: try StateDirectory(directory)).loadBroadcastChannels() == [])
         }
     }
 
-    @Test("A refused broadcast leaves the channel's latest message as it was", arguments: [true, false])
-    func latest(_ isChannel: Bool) async throws {
+    @Test("A refused broadcast leaves the broadcast channel's latest message as it was", arguments: [true, false])
+    func latest(_ blocksBroadcastChannels: Bool) async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
-            let address = BroadcastChannelAddress(app: app, channel: channel)
+            let channelID = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
+            let address = BroadcastChannelAddress(app: app, identifier: channelID)
             let device = try activate(devices)
-            #expect(
-                devices.responder.answer(frame(.subscribe, channel: channel), from: device, link: 0)?.frame == .done)
-            #expect(try publish(1, to: channel, devices))
+            let subscribe = frame(.subscribe, broadcastChannel: channelID)
+            #expect(devices.responder.answer(subscribe, from: device, link: 0)?.frame == .done)
+            #expect(try publish(1, to: channelID, devices))
             // Nothing is left to be written between the two steps that follow.
             #expect(devices.storage.save())
-            let path = "\(directory)/\(isChannel ? "channels.json.new" : NotificationJournal.name)"
-            if !isChannel { try FileManager.default.removeItem(atPath: path) }
+            let path = "\(directory)/\(blocksBroadcastChannels ? "channels.json.new" : NotificationJournal.name)"
+            if !blocksBroadcastChannels { try FileManager.default.removeItem(atPath: path) }
             try block(path)
-            #expect(try !publish(2, to: channel, devices))
+            #expect(try !publish(2, to: channelID, devices))
             #expect(devices.broadcastChannels.find(address)?.latest?.uniqueID.low == 1)
             try unblock(path)
             #expect(devices.storage.save())
@@ -112,16 +112,16 @@ struct KeepingTests {
         }
     }
 
-    @Test("A channel's latest message is kept for the device that comes late; where it cannot be, neither listens")
+    @Test("A broadcast channel's message is kept for the device that comes late; where it cannot be, neither listens")
     func subscribe() async throws {
         try await with { _, devices, directory in
-            let channel = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
+            let channelID = try #require(try devices.broadcastChannels.create(app: app, isStoring: true, now: 1))
             let device = try activate(devices)
-            #expect(try publish(1, to: channel, devices))
+            #expect(try publish(1, to: channelID, devices))
             #expect(devices.storage.save())
             let path = "\(directory)/\(NotificationJournal.name)"
             try block(path)
-            let subscribe = frame(.subscribe, channel: channel)
+            let subscribe = frame(.subscribe, broadcastChannel: channelID)
             #expect(devices.responder.answer(subscribe, from: device, link: 0)?.frame == .error)
             #expect(devices.storage.state.withLock { $0.registry.devices[device]?.subscriptions } == [])
             try unblock(path)
@@ -129,7 +129,7 @@ struct KeepingTests {
             var journal = NotificationJournal(in: try StateDirectory(directory))
             #expect(try journal.load().waiting[device]?.map(\.uniqueID.low) == [1])
             let kept = try DeviceArchive(in: try StateDirectory(directory)).load()
-            #expect(kept.first?.subscriptions.map(\.channel) == [channel])
+            #expect(kept.first?.subscriptions.map(\.identifier) == [channelID])
         }
     }
 

@@ -12,12 +12,13 @@ struct NotificationStoreTests {
 
     private func push(
         _ number: UInt64, app: String = "com.example.app", priority: Int = 10, collapse: String? = nil,
-        expiration: Int64? = nil, at time: Int64 = start, channel: String? = nil
+        expiration: Int64? = nil, at time: Int64 = start, broadcastChannel: String? = nil
     ) -> StoredNotification {
         StoredNotification(
             id: UUIDBytes(high: 0, low: number), uniqueID: UUIDBytes(high: 9, low: number), app: app, topic: app,
-            broadcastChannel: channel, type: "alert", priority: priority, collapseID: collapse, acceptedAt: time,
-            deadline: StoredNotification.deadline(expiration: expiration, now: time), payload: .init())
+            broadcastChannel: broadcastChannel, type: "alert", priority: priority, collapseID: collapse,
+            acceptedAt: time, deadline: StoredNotification.deadline(expiration: expiration, now: time),
+            payload: .init())
     }
 
     /// What was sent, by number.
@@ -170,7 +171,7 @@ struct NotificationStoreTests {
         var store = NotificationStore(policy: .all)
         _ = store.accept(push(1), for: device, now: Self.start)
         _ = store.accept(push(2, app: "com.example.other"), for: device, now: Self.start)
-        _ = store.accept(push(3, channel: "c"), for: device, now: Self.start)
+        _ = store.accept(push(3, broadcastChannel: "c"), for: device, now: Self.start)
         let died = store.tokensDied(device, topics: ["com.example.app"], apps: ["com.example.app"])
         #expect(log(died, 1) == [.tokenInactive])
         #expect(log(died, 3) == [.tokenInactive])
@@ -187,13 +188,13 @@ struct NotificationStoreTests {
         #expect(store.unsettled(for: device).isEmpty)
     }
 
-    @Test("A broadcast has a place of its own beside the app's pushes, one per channel")
-    func channels() {
+    @Test("A broadcast has a place of its own beside the app's pushes, one per broadcast channel")
+    func broadcastChannels() {
         var store = NotificationStore(policy: .latest)
         _ = store.accept(push(1), for: device, now: Self.start)
-        _ = store.accept(push(2, channel: "a"), for: device, now: Self.start)
-        _ = store.accept(push(3, channel: "b"), for: device, now: Self.start)
-        _ = store.accept(push(4, channel: "a"), for: device, now: Self.start)
+        _ = store.accept(push(2, broadcastChannel: "a"), for: device, now: Self.start)
+        _ = store.accept(push(3, broadcastChannel: "b"), for: device, now: Self.start)
+        _ = store.accept(push(4, broadcastChannel: "a"), for: device, now: Self.start)
         #expect(sent(store.connected(device, power: .normal, now: Self.start)) == [1, 3, 4])
     }
 

@@ -20,7 +20,7 @@ struct CheckCommandTests {
     /// Writes a configuration whose route fits the shared broker.
     private func configuration(
         broker: String, apns: Int, management: String? = nil, trust: Bool = true, tiers: String = "2s",
-        channels: String = ""
+        hosts: String = ""
     ) throws -> String {
         try directory.write(
             """
@@ -28,7 +28,7 @@ struct CheckCommandTests {
             apns:
               production: "https://localhost:\(apns)"
               trust_file: \(trust ? certificates.authorityFile : "null")
-              \(channels)
+              \(hosts)
             credentials:
               - { name: key, kind: token, key_file: \(credentials.keyFile), key_id: DEMOKEY001, team_id: DEMOTEAM01 }
             routes:
@@ -99,12 +99,12 @@ struct CheckCommandTests {
 
     @Test(
         "The hosts for broadcast channels are tried like APNs itself, where they are others; none of them is pushed to")
-    func channels() throws {
+    func broadcastChannels() throws {
         let server = try server()
         let hosts = { (port: Int) in "channels: { production: \"https://localhost:\(port)\" }" }
         let broker = try SharedBroker.broker.get().uri
-        func check(_ channels: String) throws -> (status: Int32, lines: [Substring]) {
-            let file = try configuration(broker: broker, apns: server.port, channels: channels)
+        func check(_ hosts: String) throws -> (status: Int32, lines: [Substring]) {
+            let file = try configuration(broker: broker, apns: server.port, hosts: hosts)
             let outcome = try Executable.run(["check", "-c", file])
             return (outcome.status, outcome.text.split(separator: "\n"))
         }

@@ -54,7 +54,7 @@ struct ControlPictureTests {
             Self.rows(Self.picture([Self.command("a", .rate, perSecond: 5), Self.command("b", .rate)])) == ["a", "b"])
     }
 
-    @Test("What is no command is counted, and what is read again is no news")
+    @Test("What is not a command is counted, and what is read again is not news")
     func again() {
         var picture = Self.picture([Self.command("a", .pause), Self.command("b", .resume)])
         picture.heard([1], at: Self.start)

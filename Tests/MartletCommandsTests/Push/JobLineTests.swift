@@ -27,7 +27,7 @@ struct JobLineTests {
     }
 
     @Test(
-        "A line that is no job is bad input, in words that do not repeat it",
+        "A line that is not a job is bad input, in words that do not repeat it",
         arguments: [
             ("secret", "not valid JSON"), ("[]", "not a JSON object"), (#"{"topic":"com.a"}"#, "device_token"),
             (#"{"device_token":7}"#, "device_token has the wrong type"),
@@ -58,8 +58,8 @@ struct JobLineTests {
     func good() throws {
         let fields = #""device_tokens":["a1","B2"],"payload":{"aps":{}},"deadline":1795264800,"new":1"#
         #expect(try reader.job(bytes(enveloped(fields))) { "new" }.notifications == 2)
-        let channel = #""operation":"read_channel","channel_id":"YQ==""#
-        #expect(try reader.job(bytes(enveloped(channel))) { "new" }.notifications == 1)
+        let read = #""operation":"read_channel","channel_id":"YQ==""#
+        #expect(try reader.job(bytes(enveloped(read))) { "new" }.notifications == 1)
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletCommands
 
-@Suite("Push: channels", .timeLimit(.minutes(1)))
+@Suite("Push: broadcast channels", .timeLimit(.minutes(1)))
 struct PushBroadcastChannelTests {
     static let requests: [(PushBroadcastChannel, String, String, [String])] = [
         (
@@ -36,9 +36,9 @@ struct PushBroadcastChannelTests {
     ]
 
     @Test("each request makes one job, in both forms", arguments: requests)
-    func jobs(_ channel: PushBroadcastChannel, _ fields: String, _ rawBody: String, _ headers: [String]) throws {
+    func jobs(_ request: PushBroadcastChannel, _ fields: String, _ rawBody: String, _ headers: [String]) throws {
         var draft = PushDraft(
-            id: "j", tokens: [], broadcastChannel: channel, topic: "com.a", payload: Array(#"{"aps":{}}"#.utf8))
+            id: "j", tokens: [], broadcastChannel: request, topic: "com.a", payload: Array(#"{"aps":{}}"#.utf8))
         let enveloped = try draft.job()
         #expect(String(decoding: enveloped.body, as: UTF8.self) == #"{"id":"j",\#(fields)}"#)
         draft.raw = true

@@ -88,7 +88,7 @@ struct PushPayloadTests {
     }
 
     @Test(
-        "what is no JSON, or no member, is refused before anything is published",
+        "what is not JSON, or not a member, is refused before anything is published",
         arguments: [
             ["--data", "order"], ["--data", "=1"], ["--data", "who=Bob"], ["--data", "aps={}"],
             ["--content-state", "[]"],

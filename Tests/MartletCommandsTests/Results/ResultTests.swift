@@ -61,7 +61,7 @@ struct ResultTests {
         #expect(ReceivedResult.read(Array(broken.utf8), messageID: "m").isEmpty, "one entry is not a result")
     }
 
-    @Test("What is no result is told apart", arguments: ["", "[]", #"{"index":0}"#, #"{"outcome":"accepted"}"#])
+    @Test("What is not a result is told apart", arguments: ["", "[]", #"{"index":0}"#, #"{"outcome":"accepted"}"#])
     func noRecord(text: String) {
         #expect(ResultRecord.parse(Array(text.utf8)) == nil)
     }

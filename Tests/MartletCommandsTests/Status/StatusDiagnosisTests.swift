@@ -32,7 +32,7 @@ struct StatusDiagnosisTests {
             $0.activity.nodes = nil
             $0.fleetTrouble = "no queue"
         }
-        #expect(Self.findings(unseen) == [], "what cannot be seen is no fault")
+        #expect(Self.findings(unseen) == [], "what cannot be seen is not a fault")
         let young = StatusFixture.facts {
             $0.jobQueues { queue in
                 (queue.ready, queue.consumers, queue.state, queue.leader) = (nil, nil, nil, nil)
@@ -47,7 +47,7 @@ struct StatusDiagnosisTests {
             facts: StatusFixture.facts { $0.activity.nodes?.append(.init(name: "rabbit@two", isRunning: false)) },
             urgency: .now, object: "node rabbit@two", detail: "does not run", next: "rabbitmqctl cluster_status"),
         Case(
-            testDescription: "an alarm of memory, during which silent workers are no news",
+            testDescription: "an alarm of memory, during which silent workers are not news",
             facts: StatusFixture.facts(reports: [StatusFixture.report("w-1", ago: 60_000)]) {
                 $0.activity.nodes?[0].hasMemoryAlarm = true
             }, urgency: .now, object: "node rabbit@one", detail: "short of memory",

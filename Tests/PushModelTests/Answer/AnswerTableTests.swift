@@ -81,10 +81,10 @@ struct AnswerTableTests {
         #expect(Set(names).count == names.count)
         // Apple's reasons stand first in the list of those that have a name, ours follow.
         let known = Reason.Known.allCases.prefix { $0 != .ambiguousDeviceToken }.map(\.rawValue)
-        // Those of channels have a table of their own.
-        let channels = BroadcastChannelReasonTests.finals.map(\.1.rawValue) + ["Service Unavailable"]
+        // Those of broadcast channels have a table of their own.
+        let ofBroadcastChannels = BroadcastChannelReasonTests.finals.map(\.1.rawValue) + ["Service Unavailable"]
         #expect(Set(names).isSubset(of: known))
-        #expect(Set(known).subtracting(names).isSubset(of: channels))
+        #expect(Set(known).subtracting(names).isSubset(of: ofBroadcastChannels))
     }
 
     @Test(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What APNs answers about broadcast channels", .timeLimit(.minutes(1)))
 struct BroadcastChannelReasonTests {
-    /// Everything that Apple lists for broadcasts and channels and that ends a job.
+    /// Everything that Apple lists for broadcasts and broadcast channels and that ends a job.
     static let finals: [(Int, Reason, Action)] = [
         (400, .featureNotEnabled, .fixTopic), (400, .topicDisallowed, .fixTopic), (403, .topicMismatch, .fixTopic),
         (400, .missingChannelID, .fixRequest), (400, .badChannelID, .fixRequest),

@@ -6,7 +6,7 @@ import Text
 
 @Suite("Jobs about broadcast channels", .timeLimit(.minutes(1)))
 struct BroadcastChannelJobTests {
-    static let channel = "dHN0LXNyY2gtY2hubA=="
+    static let channelID = "dHN0LXNyY2gtY2hubA=="
     static let payload = #"{"aps":{"event":"update","timestamp":1,"content-state":{}}}"#
 
     /// An enveloped job of these fields alone.
@@ -27,14 +27,14 @@ struct BroadcastChannelJobTests {
         }
     }
 
-    @Test("a job with a channel and no device token is a broadcast, with the defaults of the contract, in both forms")
+    @Test("a job with a broadcast channel and no device token is a broadcast, with the defaults of both forms")
     func broadcastByDefault() throws {
         let jobs = [
-            try Self.enveloped(#""channel_id":"\#(Self.channel)","payload":\#(Self.payload)"#).job(),
-            try Self.raw([("apns-channel-id", .text(Self.channel))], body: Self.payload).job(),
+            try Self.enveloped(#""channel_id":"\#(Self.channelID)","payload":\#(Self.payload)"#).job(),
+            try Self.raw([("apns-channel-id", .text(Self.channelID))], body: Self.payload).job(),
         ]
         for job in jobs {
-            #expect(job.operation == .broadcast && job.text(job.channelID) == Self.channel)
+            #expect(job.operation == .broadcast && job.text(job.channelID) == Self.channelID)
             #expect(job.text(job.payload) == Self.payload)
             #expect(job.pushType == .liveActivity && job.priority == 10 && job.expiration == nil)
             #expect(job.onUnknown == .retry && job.storagePolicy == nil)
@@ -49,7 +49,7 @@ struct BroadcastChannelJobTests {
         "every operation is read in both forms, and the request's body is what APNs wants",
         arguments: [
             (
-                BroadcastChannelOperation.broadcast, #""channel_id":"\#(channel)","payload":\#(payload)"#, payload,
+                BroadcastChannelOperation.broadcast, #""channel_id":"\#(channelID)","payload":\#(payload)"#, payload,
                 payload
             ),
             (
@@ -61,15 +61,15 @@ struct BroadcastChannelJobTests {
                 #"{"message-storage-policy":0,"push-type":"LiveActivity"}"#,
                 #"{ "push-type" : "LiveActivity", "message-storage-policy" : 0 }"#
             ),
-            (.readChannel, #""channel_id":"\#(channel)""#, "", ""),
+            (.readChannel, #""channel_id":"\#(channelID)""#, "", ""),
             (.listChannels, #""storage_policy":null"#, "", ""),
-            (.deleteChannel, #""channel_id":"\#(channel)""#, "", ""),
+            (.deleteChannel, #""channel_id":"\#(channelID)""#, "", ""),
         ])
     func operations(_ operation: BroadcastChannelOperation, _ fields: String, _ body: String, _ rawBody: String) throws
     {
         let enveloped = try Self.enveloped(#""operation":"\#(operation.rawValue)",\#(fields)"#).job()
         var headers: [(String, MessageBuilder.Value)] = [("x-apns-operation", .text(operation.rawValue))]
-        if operation.needsBroadcastChannel { headers.append(("apns-channel-id", .text(Self.channel))) }
+        if operation.needsBroadcastChannel { headers.append(("apns-channel-id", .text(Self.channelID))) }
         let raw = try Self.raw(headers, body: rawBody).job()
         #expect(enveloped.text(enveloped.payload) == body)
         #expect(raw.text(raw.payload) == rawBody)
@@ -79,14 +79,15 @@ struct BroadcastChannelJobTests {
             #expect(job.operation == operation)
             #expect((job.channelID != nil) == operation.needsBroadcastChannel)
             #expect(
-                job.onUnknown == (operation == .createChannel ? .report : .retry), "a retry may make a second channel")
+                job.onUnknown == (operation == .createChannel ? .report : .retry),
+                "a retry may make a second broadcast channel")
             #expect(job.notificationCount == 1)
         }
     }
 
     @Test("the header names the operation of an enveloped job too, and wins over its field")
     func header() throws {
-        let job = try Self.enveloped(#""operation":"read_channel","channel_id":"\#(Self.channel)""#) {
+        let job = try Self.enveloped(#""operation":"read_channel","channel_id":"\#(Self.channelID)""#) {
             $0.headers = [("x-apns-operation", .text("delete_channel"))]
         }.job()
         #expect(job.operation == .deleteChannel)
@@ -96,7 +97,7 @@ struct BroadcastChannelJobTests {
     func conditions() throws {
         let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         let job = try Self.enveloped(
-            #""channel_id":"\#(Self.channel)","payload":{},"priority":5,"expiration":0,"apns_id":"\#(id)""#
+            #""channel_id":"\#(Self.channelID)","payload":{},"priority":5,"expiration":0,"apns_id":"\#(id)""#
                 + #","on_unknown":"report","push_type":"liveactivity","topic":"com.example.app""#
         ).job()
         #expect(job.priority == 5 && job.expiration == 0 && job.onUnknown == .report)
@@ -137,8 +138,8 @@ struct BroadcastChannelJobTests {
     @Test("a broadcast may have 5120 bytes and no more, in both forms")
     func size() throws {
         #expect(Self.limit.utf8.count == 5_120)
-        let headers: [(String, MessageBuilder.Value)] = [("apns-channel-id", .text(Self.channel))]
-        let fields = #""channel_id":"\#(Self.channel)","payload":"#
+        let headers: [(String, MessageBuilder.Value)] = [("apns-channel-id", .text(Self.channelID))]
+        let fields = #""channel_id":"\#(Self.channelID)","payload":"#
         #expect(try Self.enveloped(fields + Self.limit).job().payload.count == 5_120)
         #expect(try Self.raw(headers, body: Self.limit).job().payload.count == 5_120)
         for defect in [
@@ -151,18 +152,18 @@ struct BroadcastChannelJobTests {
     }
 
     static let refused: [(String, Reason)] = [
-        (#""device_token":"a1b2","channel_id":"\#(channel)","payload":{}"#, .ambiguousDeviceToken),
-        (#""device_tokens":["a1b2"],"channel_id":"\#(channel)","payload":{}"#, .ambiguousDeviceToken),
-        (#""operation":"push","channel_id":"\#(channel)","payload":{}"#, .ambiguousDeviceToken),
+        (#""device_token":"a1b2","channel_id":"\#(channelID)","payload":{}"#, .ambiguousDeviceToken),
+        (#""device_tokens":["a1b2"],"channel_id":"\#(channelID)","payload":{}"#, .ambiguousDeviceToken),
+        (#""operation":"push","channel_id":"\#(channelID)","payload":{}"#, .ambiguousDeviceToken),
         (
-            #""operation":"broadcast","device_token":"a1b2","channel_id":"\#(channel)","payload":{}"#,
+            #""operation":"broadcast","device_token":"a1b2","channel_id":"\#(channelID)","payload":{}"#,
             .ambiguousDeviceToken
         ),
         (#""operation":"list_channels","device_tokens":["a1b2"]"#, .ambiguousDeviceToken),
         (#""operation":"publish","payload":{}"#, .badOperation),
         (#""operation":1,"payload":{}"#, .badType),
-        (#""operation":"create_channel","storage_policy":1,"channel_id":"\#(channel)""#, .badOperation),
-        (#""operation":"list_channels","channel_id":"\#(channel)""#, .badOperation),
+        (#""operation":"create_channel","storage_policy":1,"channel_id":"\#(channelID)""#, .badOperation),
+        (#""operation":"list_channels","channel_id":"\#(channelID)""#, .badOperation),
         (#""operation":"broadcast","payload":{}"#, .missingChannelID),
         (#""operation":"read_channel""#, .missingChannelID),
         (#""operation":"delete_channel""#, .missingChannelID),
@@ -170,27 +171,27 @@ struct BroadcastChannelJobTests {
         (#""channel_id":"","payload":{}"#, .badChannelID),
         (#""channel_id":"\#(String(repeating: "A", count: 513))","payload":{}"#, .badChannelID),
         (#""channel_id":7,"payload":{}"#, .badType),
-        (#""channel_id":"\#(channel)""#, .payloadEmpty),
-        (#""channel_id":"\#(channel)","payload":"text""#, .badType),
+        (#""channel_id":"\#(channelID)""#, .payloadEmpty),
+        (#""channel_id":"\#(channelID)","payload":"text""#, .badType),
         (#""operation":"create_channel""#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":2"#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":-1"#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":0.5"#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":"all""#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":true"#, .badStoragePolicy),
-        (#""channel_id":"\#(channel)","storage_policy":1,"payload":{}"#, .badStoragePolicy),
+        (#""channel_id":"\#(channelID)","storage_policy":1,"payload":{}"#, .badStoragePolicy),
         (#""storage_policy":1,"device_token":"a1b2","payload":{}"#, .badStoragePolicy),
         (#""operation":"create_channel","storage_policy":1,"payload":{}"#, .badRequestPayload),
-        (#""operation":"read_channel","channel_id":"\#(channel)","payload":{}"#, .badRequestPayload),
+        (#""operation":"read_channel","channel_id":"\#(channelID)","payload":{}"#, .badRequestPayload),
         (#""operation":"list_channels","payload":{}"#, .badRequestPayload),
-        (#""operation":"delete_channel","channel_id":"\#(channel)","payload":{}"#, .badRequestPayload),
-        (#""channel_id":"\#(channel)","payload":{},"push_type":"alert""#, .invalidPushType),
-        (#""channel_id":"\#(channel)","payload":{},"priority":1"#, .badPriority),
-        (#""channel_id":"\#(channel)","payload":{},"priority":7"#, .badPriority),
-        (#""channel_id":"\#(channel)","payload":{},"expiration":-1"#, .badExpirationDate),
-        (#""channel_id":"\#(channel)","payload":{},"collapse_id":"x""#, .badCollapseID),
-        (#""channel_id":"\#(channel)","payload":{},"apns_id":"x""#, .badMessageID),
-        (#""channel_id":"\#(channel)","channel_id":"\#(channel)","payload":{}"#, .badJSON),
+        (#""operation":"delete_channel","channel_id":"\#(channelID)","payload":{}"#, .badRequestPayload),
+        (#""channel_id":"\#(channelID)","payload":{},"push_type":"alert""#, .invalidPushType),
+        (#""channel_id":"\#(channelID)","payload":{},"priority":1"#, .badPriority),
+        (#""channel_id":"\#(channelID)","payload":{},"priority":7"#, .badPriority),
+        (#""channel_id":"\#(channelID)","payload":{},"expiration":-1"#, .badExpirationDate),
+        (#""channel_id":"\#(channelID)","payload":{},"collapse_id":"x""#, .badCollapseID),
+        (#""channel_id":"\#(channelID)","payload":{},"apns_id":"x""#, .badMessageID),
+        (#""channel_id":"\#(channelID)","channel_id":"\#(channelID)","payload":{}"#, .badJSON),
     ]
 
     @Test("what makes no sense is refused with its reason and a detail, as one result", arguments: refused)
@@ -202,11 +203,14 @@ struct BroadcastChannelJobTests {
     }
 
     static let refusedRaw: [([(String, MessageBuilder.Value)], String, Reason)] = [
-        ([("apns-device-token", .text("a1b2")), ("apns-channel-id", .text(channel))], payload, .ambiguousDeviceToken),
+        (
+            [("apns-device-token", .text("a1b2")), ("apns-channel-id", .text(channelID))], payload,
+            .ambiguousDeviceToken
+        ),
         ([("apns-channel-id", .other)], payload, .badChannelID),
         ([("apns-channel-id", .text("a b"))], payload, .badChannelID),
-        ([("apns-channel-id", .text(channel))], "", .payloadEmpty),
-        ([("apns-channel-id", .text(channel)), ("apns-channel-id", .text(channel))], payload, .duplicateHeaders),
+        ([("apns-channel-id", .text(channelID))], "", .payloadEmpty),
+        ([("apns-channel-id", .text(channelID)), ("apns-channel-id", .text(channelID))], payload, .duplicateHeaders),
         ([("x-apns-operation", .text("create_channel"))], "", .badStoragePolicy),
         ([("x-apns-operation", .text("erase"))], "", .badOperation),
         ([("x-apns-operation", .other)], "", .badOperation),
@@ -220,7 +224,7 @@ struct BroadcastChannelJobTests {
         #expect(defect.reason == reason, "\(defect.reason.rawValue): \(defect.detail)")
     }
 
-    @Test("a topic with another suffix is refused, for channels belong to the bundle identifier")
+    @Test("a topic with another suffix is refused, for broadcast channels belong to the bundle identifier")
     func topic() throws {
         let defect = try Self.enveloped(#""operation":"list_channels""#) { $0.routingKey += ".voip" }.defect()
         #expect(defect.reason == .topicDisallowed && defect.detail.contains(".voip"))
@@ -240,10 +244,10 @@ struct BroadcastChannelJobTests {
             (#"{"channels":["YQ==",{"id":1},"Yg=="]}"#, nil, #"["YQ==","Yg=="]"#, true),
             (#"{"channels":["YQ==","Yg="#, nil, #"["YQ=="]"#, true), (#"{"channels":7}"#, nil, nil, false),
         ] as [(String, UInt8?, String?, Bool)])
-    func answers(_ body: String, _ policy: UInt8?, _ channels: String?, _ isIncomplete: Bool) {
+    func answers(_ body: String, _ policy: UInt8?, _ identifiers: String?, _ isIncomplete: Bool) {
         let answer = BroadcastChannelAnswer(channelID: nil, reading: body.bytes)
         #expect(answer.storagePolicy == policy)
-        #expect(answer.channels.map { String(decoding: $0, as: UTF8.self) } == channels)
+        #expect(answer.identifiers.map { String(decoding: $0, as: UTF8.self) } == identifiers)
         #expect(answer.isIncomplete == isIncomplete)
     }
 
@@ -258,7 +262,7 @@ struct BroadcastChannelJobTests {
     func longList() throws {
         let body = "{\"channels\":[" + (0...10_000).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
         let answer = BroadcastChannelAnswer(channelID: nil, reading: body.bytes)
-        let listed = try JSONDecoder().decode([String].self, from: Data(try #require(answer.channels)))
+        let listed = try JSONDecoder().decode([String].self, from: Data(try #require(answer.identifiers)))
         #expect(listed.count == 10_000 && listed.last == "9999" && answer.isIncomplete)
     }
 
@@ -267,11 +271,11 @@ struct BroadcastChannelJobTests {
         let job = try Self.enveloped(#""operation":"create_channel","storage_policy":1"#).job()
         let report = ResultReport(
             index: 0, final: FinalReport(.accepted, .none, status: 201),
-            broadcastChannel: BroadcastChannelAnswer(channelID: Self.channel.bytes), finishedAt: 5)
+            broadcastChannel: BroadcastChannelAnswer(channelID: Self.channelID.bytes), finishedAt: 5)
         let created = try parsed(report, job)
         #expect(Set(created.keys) == ResultReportTests.fields.union(Self.fields))
         #expect(created["operation"] as? String == "create_channel" && created["status"] as? Int == 201)
-        #expect(created["channel_id"] as? String == Self.channel && created["storage_policy"] as? Int == 1)
+        #expect(created["channel_id"] as? String == Self.channelID && created["storage_policy"] as? Int == 1)
         #expect(created["apns_request_id"] as? String == MessageBuilder.id && created["apns_id"] is NSNull)
         #expect(created["channels"] is NSNull && created["device_token"] is NSNull)
 
@@ -282,9 +286,9 @@ struct BroadcastChannelJobTests {
             finishedAt: 5)
         #expect(try parsed(listing, list)["channels"] as? [String] == ["YQ==", "Yg=="])
 
-        let defect = try Self.enveloped(#""channel_id":"\#(Self.channel)""#).defect()
+        let defect = try Self.enveloped(#""channel_id":"\#(Self.channelID)""#).defect()
         let refused = try parsed(ResultReport(index: 0, final: defect.report, finishedAt: 5), defect.job)
-        #expect(refused["operation"] as? String == "broadcast" && refused["channel_id"] as? String == Self.channel)
+        #expect(refused["operation"] as? String == "broadcast" && refused["channel_id"] as? String == Self.channelID)
         #expect(refused["reason"] as? String == "PayloadEmpty" && refused["channels"] is NSNull)
     }
 

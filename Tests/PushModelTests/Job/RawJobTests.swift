@@ -214,7 +214,7 @@ struct RawJobTests {
         ("a collapse id with a line break", .badCollapseID, { $0.set("apns-collapse-id", .text("a\r\nb: c")) }),
         ("a collapse id of another kind", .badCollapseID, { $0.set("apns-collapse-id", .other) }),
         ("a collapse id that is not UTF-8", .badEncoding, { $0.set("apns-collapse-id", .bytes([0x61, 0xFF])) }),
-        ("an apns-id that is no UUID", .badMessageID, { $0.set("apns-id", .text("1")) }),
+        ("an apns-id that is not a UUID", .badMessageID, { $0.set("apns-id", .text("1")) }),
         ("an apns-id of another kind", .badMessageID, { $0.set("apns-id", .other) }),
         ("a deadline in words", .badDeadline, { $0.set("x-apns-deadline", .text("tomorrow")) }),
         ("a deadline in minutes", .badDeadline, { $0.set("x-apns-deadline", .integer(10)) }),

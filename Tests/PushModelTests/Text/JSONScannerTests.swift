@@ -148,7 +148,7 @@ struct JSONScannerTests {
     }
 
     @Test(
-        "half a surrogate pair is no text and leaves the buffer as it was",
+        "half a surrogate pair is not text and leaves the buffer as it was",
         arguments: [#"\ud800"#, #"\udc00"#, #"\ud800\ud800"#, #"\ud800x"#, #"ab\ud83d\n"#, #"\ud83d\u0041"#])
     func loneSurrogates(_ text: String) {
         var buffer = text.bytes

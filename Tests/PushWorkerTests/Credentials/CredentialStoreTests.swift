@@ -112,7 +112,7 @@ struct CredentialStoreTests {
         guard case .failed(name: "broken", _, isInUse: false)? = store.failures.first else { throw Unexpected() }
         try directory.write(Array("nonsense".utf8), to: "broken.p8")
         guard case .failed(name: "broken", _, isInUse: false)? = store.readChanged().first else { throw Unexpected() }
-        #expect(store.readChanged().isEmpty, "nothing new is no news")
+        #expect(store.readChanged().isEmpty, "nothing new is not news")
         try directory.write(try newKey(), to: "later.p8")
         var elsewhere = broken
         if case .token(var token) = broken {

@@ -31,7 +31,7 @@ struct FleetReportTests {
     }
 
     @Test(
-        "Anything else is no report",
+        "Anything else is not a report",
         arguments: [
             "", "{}", "[]", "null", "{", "report", #"{"type":"martlet.fleet"}"#,
             #"{"type":"other","version":1,"instance":"w","started_at":5}"#,

@@ -228,7 +228,7 @@ struct FleetShareTests {
         #expect(rig.routes == portion(["b", "c"]) && rig.share.blindness == nil)
     }
 
-    @Test("What is no report is ignored and counted, and a worker of the same name is no other")
+    @Test("What is not a report is ignored and counted, and a worker of the same name is not another")
     func ignored() {
         var rig = settled()
         for _ in 0..<3 { rig.hear(nil) }

@@ -53,7 +53,7 @@ struct JournalTests {
         #expect(JournalRecord(bytes.span) == expected)
     }
 
-    @Test("A record of which any bit changed, and one that is cut off, is no record")
+    @Test("A record of which any bit changed, and one that is cut off, is not a record")
     func damaged() {
         var bytes: [UInt8] = []
         record(7).append(to: &bytes)

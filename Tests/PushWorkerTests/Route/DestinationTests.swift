@@ -109,18 +109,18 @@ struct DestinationTests {
                 configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
                 endpoint: Self.endpoint, credential: credential, delegate: delegate)
         }
-        let (devices, channels) = (pool(), pool())
+        let (devices, broadcasts) = (pool(), pool())
         route.devices.open(devices, events: delegate)
         route.credential.known = RouteCredential(name: "c")
-        host.open(channels, events: delegate)
+        host.open(broadcasts, events: delegate)
         route.credential.passTime(at: Self.moment(1_500_000))
         #expect(!host.breaker.isHeld && host.breaker.intake == .full)
         route.credential.passTime(at: Self.moment(2_001_000))
         #expect(host.breaker.isHeld && host.breaker.intake == .none)
         // A pool whose credential's time is over takes a new version without a proof.
         let next = APNSCredential(name: "c", version: 2, context: try certificates.clientContext())
-        for pool in [devices, channels] { pool.offer(next, now: Self.now) }
-        #expect(devices.credential.version == 2 && channels.credential.version == 2)
+        for pool in [devices, broadcasts] { pool.offer(next, now: Self.now) }
+        #expect(devices.credential.version == 2 && broadcasts.credential.version == 2)
         route.credential.passTime(at: Self.moment(2_001_000))
         #expect(!host.breaker.isHeld && host.breaker.intake == .full)
         host.close()

@@ -9,7 +9,7 @@ struct OnDemandStateMachineTests {
     private typealias Machine = OnDemandStateMachine
     private static let rest = Machine.idleTimeOfBroadcastChannels
     private static let patience = Machine.patienceOfBroadcastChannels
-    /// A host for channels.
+    /// A host for broadcast channels.
     private static var passing: Machine { Machine(idleTime: rest, patience: patience) }
     /// A host for devices.
     private static var lasting: Machine { Machine(idleTime: rest, patience: nil) }

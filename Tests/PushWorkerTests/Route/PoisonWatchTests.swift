@@ -82,7 +82,7 @@ struct PoisonWatchTests {
         watch.tick(now: 5 + Watch.lookTime)
         #expect(!watch.isNarrow && watch.due == nil)
         watch.consumeStarted(now: late)
-        #expect(!watch.isNarrow, "a change of prefetch is no new channel")
+        #expect(!watch.isNarrow, "a change of prefetch is not a new channel")
     }
 
     @Test("A suspect is taken up alone, and the route stays narrow until it is through and what follows is harmless")

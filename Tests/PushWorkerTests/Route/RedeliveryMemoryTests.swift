@@ -126,7 +126,7 @@ struct RedeliveryMemoryTests {
             memory.generationEnded(unsent: [], unfinished: [], now: 0)
             #expect((0..<2).map { _ in find(1, in: &memory) } == ["unknown", "settled"])
         }
-        // One that came again meanwhile is no twin: where its acknowledgement is lost, it was pushed already.
+        // One that came again meanwhile is not a twin: where its acknowledgement is lost, it was pushed already.
         var memory = Memory()
         memory.all.handedBack(1, now: 0)
         #expect(find(1, in: &memory) == "unknown")

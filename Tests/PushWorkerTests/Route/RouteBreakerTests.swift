@@ -122,7 +122,7 @@ struct RouteBreakerTests {
         #expect(breaker.intake == .full && !breaker.isTroubled)
         breaker.answered(isTrouble: true, now: now, random: &random)
         #expect(breaker.intake == .none && breaker.isTroubled)
-        // A late answer that is no error shows that the trouble is over.
+        // A late answer that is not an error shows that the trouble is over.
         breaker.answered(isTrouble: false, now: now, random: &random)
         #expect(breaker.intake == .full && !breaker.isTroubled)
     }
@@ -185,7 +185,7 @@ struct RouteBreakerTests {
         var lasting = breaker
         breaker.answered(isTrouble: true, now: now, random: &random)
         #expect(breaker.intake == .full, "it answers")
-        // Capacity that changes is no other connection.
+        // Capacity that changes is not another connection.
         lasting.connectivityChanged(isConnected: true, now: now + .seconds(1))
         lasting.tick(now: now + (RouteBreaker.provingTime - .nanoseconds(1)))
         #expect(lasting.intake == .one && lasting.nextTick.map { $0 <= now + RouteBreaker.provingTime } == true)

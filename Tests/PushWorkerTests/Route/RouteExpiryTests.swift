@@ -179,7 +179,7 @@ struct RouteExpiryTests: RouteSuite {
     @Test(
         "jobs about broadcast channels that a look brings wait in tiers, too, where their host is stopped by the credential"
     )
-    func channels() throws {
+    func broadcastChannels() throws {
         let host = Destination(.broadcast)
         let route = try stoppedRoute(broadcastHosts: [host])
         follow(route, 11)

@@ -60,7 +60,7 @@ struct RouteHoldingTests: RouteSuite {
         let publication = try #require(route.surroundings.publisher.unsent.first)
         route.published(publication, .confirmed, at: Self.moment(1))
         #expect(
-            route.tally.counters.retryCopies[tier] == 1 && route.tally.counters.retries[tier] == 0, "it is no retry")
+            route.tally.counters.retryCopies[tier] == 1 && route.tally.counters.retries[tier] == 0, "it is not a retry")
         var ledger = route.deliveries.ledger
         let settled = ledger.decide(at: Self.moment(1), flush: true)
         #expect(settled == 1, "its delivery is settled")
@@ -76,7 +76,7 @@ struct RouteHoldingTests: RouteSuite {
         #expect(route.devices.waiting.first?.job.queueMilliseconds(at: Self.wallClock) == 1_500)
     }
 
-    @Test("An early delivery is no measure of how long jobs wait")
+    @Test("An early delivery is not a measure of how long jobs wait")
     func age() throws {
         let route = try openRoute()
         take(single(9_000, headers: [("x-apns-enqueued-at", "\(Self.wallClock - 60_000)")]), route)

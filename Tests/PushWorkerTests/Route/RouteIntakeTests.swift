@@ -135,7 +135,7 @@ struct RouteIntakeTests: RouteSuite {
     }
 
     @Test(
-        "A job that came back because channels were lost here is no suspect for a while; what another process lost counts",
+        "A job that came back because channels were lost here is not a suspect for a while; what others lost counts",
         arguments: [(3, 3, 5, false), (9, 11, 5, false), (9, 12, 5, true), (0, 3, 5, true), (3, 3, 63, true)]
             as [(Int, Int, UInt64, Bool)])
     func outlived(_ row: (lost: Int, returns: Int, seconds: UInt64, isSuspect: Bool)) throws {

@@ -16,7 +16,7 @@ struct RouteRatesTests {
         let rates = RouteRates(configured: own)
         #expect(rates.current === own && !rates.hasPart)
         #expect(rates.limitForFleet(to: fast) == RouteRates.Change.none && rates.hasPart)
-        #expect(rates.limitForFleet(to: fast) == nil, "it is no news")
+        #expect(rates.limitForFleet(to: fast) == nil, "it is not news")
         #expect(rates.limitForFleet(to: slow) == .lower && rates.current === slow)
         #expect(rates.limit(to: nil) == RouteRates.Change.none && rates.current === slow)
         #expect(rates.limitForFleet(to: nil) == .other && rates.current == nil && !rates.hasPart)

@@ -79,7 +79,7 @@ struct ServiceManagerReportTests {
         #expect(report.next(Look(), at: begin + .seconds(3)) == nil)
     }
 
-    @Test("A reload of a worker that starts or stops is no news")
+    @Test("A reload of a worker that starts or stops is not news")
     func reloadOutOfTurn() {
         var starting = ServiceManagerReport(watchdog: nil)
         #expect(starting.beginReload(at: begin) == nil)

@@ -104,7 +104,7 @@ struct ResultBatchesTests: RouteSuite {
         var batches = ResultBatches(size: 10)
         let jobs = try (0...ResultBatches.mostOpen).map { try job("job-\($0)") }
         for job in jobs { put(0, of: job, isReply: true, to: &batches) }
-        // Its result is no reply.
+        // Its result is not a reply.
         put(0, of: jobs[0], to: &batches)
         // The first was closed for the last, so that its next reply begins another message.
         put(1, of: jobs[0], isReply: true, to: &batches)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WorkerSettings
 
-@Suite("Configuration of channels", .timeLimit(.minutes(1)))
+@Suite("Configuration of broadcast channels", .timeLimit(.minutes(1)))
 struct ConfigurationBroadcastChannelTests {
     private func apns(_ yaml: String, _ environment: [String: String] = [:]) throws -> APNSConfiguration {
         let fixture = try ConfigurationFixture()
@@ -11,21 +11,23 @@ struct ConfigurationBroadcastChannelTests {
         return try fixture.load(yaml + minimalConfiguration, environment).get().apns
     }
 
-    @Test("beside Apple's addresses, Apple's hosts and ports for channels are the default")
+    @Test("beside Apple's addresses, Apple's hosts and ports for broadcast channels are the default")
     func defaults() throws {
         let apns = try apns("")
         #expect(apns.broadcast.address(of: .production) == "https://api.push.apple.com:443")
         #expect(apns.broadcast.address(of: .development) == "https://api.sandbox.push.apple.com:443")
-        #expect(apns.channels.address(of: .production) == "https://api-manage-broadcast.push.apple.com:2196")
-        #expect(apns.channels.address(of: .development) == "https://api-manage-broadcast.sandbox.push.apple.com:2195")
+        #expect(apns.broadcastChannels.address(of: .production) == "https://api-manage-broadcast.push.apple.com:2196")
+        #expect(
+            apns.broadcastChannels.address(of: .development)
+                == "https://api-manage-broadcast.sandbox.push.apple.com:2195")
     }
 
-    @Test("an environment that is not Apple's keeps its broadcasts, and has no host for channels unless told")
+    @Test("an environment that is not Apple's keeps its broadcasts, and has no host for broadcast channels unless told")
     func simulator() throws {
         let apns = try apns("apns: { development: \"https://localhost:2197\" }\n")
         #expect(apns.broadcast.address(of: .development) == "https://localhost:2197")
-        #expect(apns.channels.address(of: .development) == nil)
-        #expect(apns.channels.address(of: .production) == "https://api-manage-broadcast.push.apple.com:2196")
+        #expect(apns.broadcastChannels.address(of: .development) == nil)
+        #expect(apns.broadcastChannels.address(of: .production) == "https://api-manage-broadcast.push.apple.com:2196")
     }
 
     @Test("file and environment name the hosts, the environment wins")
@@ -38,8 +40,8 @@ struct ConfigurationBroadcastChannelTests {
             """
         let apns = try apns(yaml, ["MARTLET_APNS_CHANNELS_PRODUCTION": "https://[::1]:7"])
         #expect(apns.broadcast.production == "https://api-broadcast.push.apple.com:443")
-        #expect(apns.channels.development == "https://localhost:2195")
-        #expect(apns.channels.production == "https://[::1]:7")
+        #expect(apns.broadcastChannels.development == "https://localhost:2195")
+        #expect(apns.broadcastChannels.production == "https://[::1]:7")
     }
 
     @Test("the hosts to be checked are those that differ from the one for pushes; Apple's that nobody named are marked")

@@ -116,7 +116,7 @@ struct ConfigurationCertificateTests {
         #expect(try errors(credentials, bad).count == 1, "no route could work")
     }
 
-    @Test("a certificate that has expired is no fault of the configuration: its route is parked later")
+    @Test("a certificate that has expired is not a fault of the configuration: its route is parked later")
     func expired() throws {
         var content = AppleStyleCertificates.Content()
         content.notBefore = "20240101000000Z"

@@ -315,7 +315,7 @@ struct ConfigurationTests {
         #expect(try fixture.errors(text) == ["martlet.yaml:\(expected)"])
     }
 
-    @Test("a missing file, a missing route and bytes that are no text say so")
+    @Test("a missing file, a missing route and bytes that are not text say so")
     func missing() throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }

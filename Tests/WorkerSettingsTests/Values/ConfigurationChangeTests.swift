@@ -32,8 +32,8 @@ struct ConfigurationChangeTests {
         ("apns.proxy", { $0.apns.proxy = ProxyConfiguration(address: SecretText("http://u:SECRET@p:1")) }),
         ("apns.broadcast.production", { $0.apns.broadcast.production = "https://other:443" }),
         ("apns.broadcast.development", { $0.apns.broadcast.development = "https://other:443" }),
-        ("apns.channels.production", { $0.apns.channels.production = "https://other:443" }),
-        ("apns.channels.development", { $0.apns.channels.development = "https://other:443" }),
+        ("apns.channels.production", { $0.apns.broadcastChannels.production = "https://other:443" }),
+        ("apns.channels.development", { $0.apns.broadcastChannels.development = "https://other:443" }),
         ("share", { $0.share = .automatic }),
         ("lanes", { $0.lanes = .fixed(7) }),
         ("prefetch", { $0.prefetch = .fixed(7) }),
@@ -78,7 +78,7 @@ struct ConfigurationChangeTests {
         return ConfigurationChange(from: old, to: new)
     }
 
-    @Test("The same configuration again is no change")
+    @Test("The same configuration again is not a change")
     func same() throws {
         let change = try Self.change { _ in }
         #expect(change.followed.isEmpty && change.restart.isEmpty)
