@@ -23,10 +23,11 @@ extension AMQPBlockingClient {
     ///
     /// - Parameters:
     ///   - name: Its name; empty lets the broker choose.
-    ///   - exclusive: Whether it is this client's alone and goes away with it; otherwise it is durable.
+    ///   - exclusive: Whether the queue belongs to this client's connection alone and goes away with it. Any other
+    ///     queue is durable.
     ///   - arguments: Its optional arguments, such as `x-queue-type`.
     /// - Returns: Its name.
-    /// - Throws: `channelClosed` (other arguments than it has), `refused`, `timeout`, or an error that ends the
+    /// - Throws: `channelClosed` (it exists with other arguments), `refused`, `timeout`, or an error that ends the
     ///   connection.
     package func declareQueue(
         _ name: String = "", exclusive: Bool, arguments: FieldTable = FieldTable()
@@ -66,7 +67,7 @@ extension AMQPBlockingClient {
     ///   - name: Its name.
     ///   - type: `topic`, `direct`, `fanout` or `headers`.
     ///   - arguments: Its optional arguments, such as `alternate-exchange`.
-    /// - Throws: `channelClosed` (other arguments than it has), `refused`, `timeout`, or an error that ends the
+    /// - Throws: `channelClosed` (it exists with other arguments), `refused`, `timeout`, or an error that ends the
     ///   connection.
     package func declareExchange(
         _ name: String, type: String, arguments: FieldTable = FieldTable()
@@ -75,7 +76,7 @@ extension AMQPBlockingClient {
             .declareExchange(name: name, type: type, arguments: arguments), "declaring the exchange \(name)")
     }
 
-    /// Empties a queue of what waits in it.
+    /// Removes the ready messages of a queue.
     ///
     /// - Parameter queue: The queue.
     /// - Returns: How many messages were removed.
@@ -90,7 +91,8 @@ extension AMQPBlockingClient {
     ///
     /// - Parameter queue: The queue.
     /// - Returns: How many messages were in it.
-    /// - Throws: `refused`, `timeout`, or an error that ends the connection.
+    /// - Throws: `channelClosed` (another connection's exclusive queue), `refused`, `timeout`, or an error that ends
+    ///   the connection.
     @discardableResult
     package func delete(queue: String) throws(AMQPError) -> Int {
         guard case .count(let count) = try ask(.deleteQueue(name: queue), "deleting \(queue)") else { return 0 }

@@ -3,8 +3,9 @@ package import RabbitMQ
 
 /// A simple, blocking client for command-line tools and tests; for one thread.
 ///
-/// Like a worker it uses two connections: one that consumes and manages queues, and one that publishes, opened when
-/// first needed. Heartbeats are sent only during calls: whoever pauses for longer than a heartbeat has to reconnect.
+/// Like a worker it uses two connections. One consumes and manages queues. The other publishes, and is opened when it
+/// is first needed. Heartbeats are sent only during calls: after a pause longer than a heartbeat, the caller may have
+/// to reconnect.
 package final class AMQPBlockingClient {
     private static let consuming: UInt16 = 1
     private static let managing: UInt16 = 2
@@ -37,7 +38,7 @@ package final class AMQPBlockingClient {
     ///   - bodyLimit: The largest body to receive whole, in bytes.
     ///   - patience: How long an answer, or room to publish, may take.
     /// - Returns: The client.
-    /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
+    /// - Throws: `unresolved`, `unreachable`, `tls`, `refused`, `timeout`, or another error of the login.
     package static func connect(
         _ endpoint: AMQPEndpoint, clientName: String, bodyLimit: Int = 134_217_728, patience: Duration = .seconds(30)
     ) throws(AMQPError) -> AMQPBlockingClient {
@@ -45,7 +46,7 @@ package final class AMQPBlockingClient {
             to: try BrokerTarget.find(endpoint), clientName: clientName, bodyLimit: bodyLimit, patience: patience)
     }
 
-    /// Connects and logs in where the brokers were found.
+    /// Connects and logs in at the first of some addresses where that succeeds.
     ///
     /// - Parameters:
     ///   - targets: The addresses, in the order in which they are tried.
@@ -53,7 +54,8 @@ package final class AMQPBlockingClient {
     ///   - bodyLimit: The largest body to receive whole, in bytes.
     ///   - patience: How long an answer, or room to publish, may take.
     /// - Returns: The client.
-    /// - Throws: `unreachable`, `tls`, `refused` or `timeout`.
+    /// - Throws: `unreachable`, `tls`, `refused`, `timeout`, or another error of the login. `unresolved` without
+    ///   targets.
     package static func connect(
         to targets: [BrokerTarget], clientName: String, bodyLimit: Int, patience: Duration
     ) throws(AMQPError) -> AMQPBlockingClient {
@@ -80,7 +82,7 @@ package final class AMQPBlockingClient {
         return client
     }
 
-    /// Ends both connections in an orderly way, as far as that is possible within two seconds each.
+    /// Ends both connections in an orderly way. Waits at most two seconds for each.
     package func close() {
         if publisher !== main { publisher?.close() }
         main.close()
@@ -103,11 +105,15 @@ package final class AMQPBlockingClient {
         publisher = link
     }
 
-    /// Publishes a message and waits for the broker's word on it; nothing else may be unconfirmed.
+    /// Publishes a message and waits until the broker confirms or refuses it.
+    ///
+    /// Waits first until all earlier messages are confirmed or refused. Outcomes that were not taken before are
+    /// dropped.
     ///
     /// - Parameter message: The message; a mandatory one needs a message id.
-    /// - Returns: What the broker says.
-    /// - Throws: `invalidMessage`, `channelClosed` (missing exchange), `timeout`, or an error that ends the connection.
+    /// - Returns: The broker's answer.
+    /// - Throws: `invalidMessage`, `channelClosed` (missing exchange), `refused`, `timeout`, an error of the login, or
+    ///   an error that ends the connection.
     package func publishConfirmed(_ message: borrowing OutgoingMessage) throws(AMQPError) -> PublishResult {
         let number = try submit(message, window: 1)
         for outcome in try flush() where outcome.number == number { return outcome.result }
@@ -130,10 +136,10 @@ package final class AMQPBlockingClient {
         return try link.publish(message, channel: Self.publishing)
     }
 
-    /// The outcomes that have arrived since they were last asked for, without waiting.
+    /// Takes the outcomes that have arrived since the last call, without waiting.
     ///
     /// - Returns: Numbers as `submit` returned them, in the order of the confirms.
-    /// - Throws: An error that ends the connection.
+    /// - Throws: `channelClosed` or `refused` if the broker closed the channel, or an error that ends the connection.
     package func takeOutcomes() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
         guard let publisher else { return [] }
         _ = try publisher.wait(until: .now()) { false }
@@ -142,10 +148,10 @@ package final class AMQPBlockingClient {
         return publisher.outcomes.map { ($0.number, $0.result) }
     }
 
-    /// Waits until everything published is confirmed.
+    /// Waits until all published messages are confirmed or refused.
     ///
     /// - Returns: The outcomes not taken yet.
-    /// - Throws: `timeout`, `channelClosed`, or an error that ends the connection.
+    /// - Throws: `timeout`, `channelClosed`, `refused`, or an error that ends the connection.
     package func flush() throws(AMQPError) -> [(number: UInt64, result: PublishResult)] {
         guard let publisher else { return [] }
         try waitForConfirms(publisher, atMost: 0)
@@ -159,7 +165,7 @@ package final class AMQPBlockingClient {
     private func waitForConfirms(_ link: BlockingLink, atMost count: Int) throws(AMQPError) {
         guard link.unconfirmed.count > count else { return try link.checkChannel(Self.publishing, "publishing") }
         var left = link.unconfirmed.count
-        // The patience is for silence: as long as confirms arrive there is no reason to give up.
+        // The patience limits silence only: each confirm begins it anew.
         while left > count {
             let before = left
             let arrived = try link.wait(until: .now().adding(patience)) {
@@ -176,7 +182,7 @@ package final class AMQPBlockingClient {
 
     // MARK: Consuming
 
-    /// Receives bodies whole up to another length from now on.
+    /// Changes the largest body that is received whole, from now on.
     ///
     /// - Parameter bytes: The largest body to receive whole, in bytes.
     package func limitBodies(to bytes: Int) { main.limitBodies(to: bytes) }
@@ -206,7 +212,7 @@ package final class AMQPBlockingClient {
     /// Whether a delivery has arrived that was not taken yet.
     package var hasReceived: Bool { !main.deliveries.isEmpty }
 
-    /// Lets another thread use the client from now on; the next use decides which.
+    /// Lets another thread use the client from now on: the thread of the next use.
     package func disown() {
         main.disown()
         publisher?.disown()
@@ -216,7 +222,8 @@ package final class AMQPBlockingClient {
     ///
     /// - Parameter timeout: How long.
     /// - Returns: Nil if none came in time.
-    /// - Throws: `channelClosed` if the channel or the queue went away, or an error that ends the connection.
+    /// - Throws: `channelClosed` or `refused` if the channel or the queue went away, or an error that ends the
+    ///   connection.
     package func receive(timeout: Duration) throws(AMQPError) -> Delivery? {
         let deadline = MonotonicTime.now().adding(timeout)
         _ = try main.wait(until: deadline) {
@@ -236,8 +243,8 @@ package final class AMQPBlockingClient {
 
     /// Ends the consumer; deliveries already received can still be taken and settled.
     ///
-    /// - Throws: `channelClosed` if the channel went away, and with it what was settled late; `timeout`, or an error
-    ///   that ends the connection.
+    /// - Throws: `channelClosed` if the channel went away; the broker may then have missed the last settlements.
+    ///   `timeout`, or an error that ends the connection.
     package func stopConsuming() throws(AMQPError) {
         guard let tag = consumerTag else { return }
         consumerTag = nil
@@ -251,7 +258,7 @@ package final class AMQPBlockingClient {
     ///
     /// - Parameters:
     ///   - delivery: The delivery.
-    ///   - multiple: Whether all earlier ones are meant as well.
+    ///   - multiple: Whether all earlier deliveries of the channel are meant as well.
     /// - Throws: `channelClosed` if the channel went away, `timeout`, or an error that ends the connection.
     package func acknowledge(_ delivery: Delivery, multiple: Bool = false) throws(AMQPError) {
         try settle(delivery) { session throws(AMQPError) in
@@ -275,7 +282,7 @@ package final class AMQPBlockingClient {
     private func settle(
         _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
-        // On another channel of that number, the tags would be others.
+        // A channel that is opened again under this number counts its tags anew.
         if main.isClosed(delivery.channel) { consumerTag = nil }
         try main.checkChannel(delivery.channel, "consuming")
         guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
@@ -283,10 +290,11 @@ package final class AMQPBlockingClient {
         }
     }
 
-    /// Sends a request about queues on a channel of its own, so that a refusal costs no deliveries.
+    /// Sends a request about queues. It uses a channel of its own, so that a refusal does not close the channel that
+    /// consumes.
     ///
     /// - Parameters:
-    ///   - request: The request; a `get` uses the channel that consumes.
+    ///   - request: The request. Only a `get` uses the channel that consumes.
     ///   - what: What it does, for errors.
     /// - Returns: The answer.
     /// - Throws: The broker's refusal, `timeout`, or an error that ends the connection.

@@ -1,13 +1,13 @@
 import EventLoop
 import RabbitMQ
 
-/// One connection driven by waiting: a request is sent, and frames are read until its answer is there.
+/// One connection for a caller that blocks: it sends a request, and reads frames until the answer is there.
 final class BlockingLink: AMQPSessionDelegate {
-    /// What became of a published message.
+    /// How the broker answered a published message.
     struct Outcome {
         /// Its number, from 1.
         var number: UInt64
-        /// What the broker said.
+        /// The broker's answer.
         var result: PublishResult
     }
 
@@ -20,7 +20,7 @@ final class BlockingLink: AMQPSessionDelegate {
     var consumersLost = 0
     /// Outcomes not taken yet, in the order of their arrival.
     var outcomes: [Outcome] = []
-    /// Published and not confirmed: message ids by number.
+    /// The messages that are neither confirmed nor refused: message ids by number.
     private(set) var unconfirmed: [UInt64: [UInt8]] = [:]
     private var lowestUnconfirmed: UInt64 = 1
     private var returnedIDs: [[UInt8]: UInt16] = [:]
@@ -28,7 +28,7 @@ final class BlockingLink: AMQPSessionDelegate {
     private var reply: AMQPAnswer?
     private var closures: [UInt16: (code: UInt16, text: String)] = [:]
     private var openChannels: Set<UInt16> = []
-    /// Why the broker does not read what is published, while it does not.
+    /// Why the broker does not read published messages; nil while it does.
     private(set) var blockedReason: String?
 
     /// A link over a connection.
@@ -50,7 +50,8 @@ final class BlockingLink: AMQPSessionDelegate {
     ///   - consumes: Whether messages are delivered on it.
     ///   - patience: How long an answer may take.
     /// - Returns: A link that is logged in.
-    /// - Throws: `unresolved`, `unreachable`, `tls`, `refused` or `timeout`.
+    /// - Throws: `unresolved` without targets; `unreachable`, `tls`, `refused`, `timeout`, or another error of the
+    ///   login.
     static func connect(
         to targets: [BrokerTarget], clientName: String, bodyLimit: Int, consumes: Bool, patience: Duration
     ) throws(AMQPError) -> BlockingLink {
@@ -64,7 +65,7 @@ final class BlockingLink: AMQPSessionDelegate {
                 while connection.stage != .open { try connection.wait(until: nil, delegate: link) }
                 return link
             } catch {
-                // Another address of the host leads to the same broker or cluster: a refusal would only be repeated.
+                // Another address of the host leads to the same broker or cluster, which would only repeat a refusal.
                 if ![.unreachable, .timeout, .connectionLost].contains(error.code) {
                     refusing.insert(target.endpoint.host)
                 }
@@ -74,13 +75,13 @@ final class BlockingLink: AMQPSessionDelegate {
         throw failure
     }
 
-    /// Receives whole only bodies of at most so many bytes from now on.
+    /// Changes the largest body that is received whole, in bytes, from now on.
     func limitBodies(to bytes: Int) { connection.session.bodyLimit = bytes }
 
     /// Lets another thread use the link from now on.
     func disown() { connection.session.disown() }
 
-    /// Ends the connection in an orderly way, waiting at most two seconds; what still arrives is dropped.
+    /// Ends the connection in an orderly way, waiting at most two seconds. Frames that still arrive are dropped.
     func close() {
         connection.session.disown()
         connection.close(within: .seconds(2), delegate: self)
@@ -88,17 +89,17 @@ final class BlockingLink: AMQPSessionDelegate {
 
     // MARK: Waiting
 
-    /// Reads until something has happened.
+    /// Reads until a condition holds.
     ///
     /// - Parameters:
     ///   - deadline: When to give up.
-    ///   - isDone: Whether it has happened; asked before the first read, too.
+    ///   - isDone: Whether the condition holds; asked before the first read, too.
     /// - Returns: False if the deadline came first.
     /// - Throws: An error that ends the connection.
     func wait(until deadline: MonotonicTime, _ isDone: () -> Bool) throws(AMQPError) -> Bool {
         while !isDone() {
             let isLate = MonotonicTime.now() >= deadline
-            // Also once after the deadline: what has arrived already counts.
+            // Read once after the deadline, too: bytes that have arrived by then count.
             try connection.wait(until: deadline, delegate: self)
             if isDone() { break }
             if isLate { return false }
@@ -106,10 +107,10 @@ final class BlockingLink: AMQPSessionDelegate {
         return true
     }
 
-    /// Repeats what has no room until it has, or until the patience is over.
+    /// Repeats a call of the session until there is room for its frames, or until the patience is over.
     ///
-    /// - Parameter send: Answers false where it would have to wait.
-    /// - Returns: Whether it was sent.
+    /// - Parameter send: Makes the call; false if there was no room.
+    /// - Returns: Whether the frames were sent.
     /// - Throws: What `send` throws, or an error that ends the connection.
     func insist(_ send: (AMQPSession) throws(AMQPError) -> Bool) throws(AMQPError) -> Bool {
         let deadline = MonotonicTime.now().adding(patience)
@@ -181,7 +182,8 @@ final class BlockingLink: AMQPSessionDelegate {
     ///   - message: The message.
     ///   - channel: A channel with confirms.
     /// - Returns: Its number.
-    /// - Throws: `invalidMessage`, `timeout` during an alarm, or an error that ends the connection.
+    /// - Throws: `invalidMessage`, `channelClosed`, `refused`, `timeout` where the broker takes nothing (an alarm, for
+    ///   example), or an error that ends the connection.
     func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> UInt64 {
         let isPublished = try insist { session throws(AMQPError) in
             try checkChannel(channel, "publishing")

@@ -2,12 +2,12 @@ package import EventLoop
 import Glibc
 package import RabbitMQ
 
-/// The small loop around a connection for those who have nothing else to do: tools, tests, and a lane at its end.
+/// A small loop around one connection, for callers that may block: tools, tests, and a lane at its end.
 extension BrokerConnection {
     /// Waits until the socket is ready or something is due, and goes on.
     ///
     /// - Parameters:
-    ///   - deadline: How long to wait at most; nil for as long as the connection itself has time.
+    ///   - deadline: How long to wait at most; nil for the connection's own limit, `nextDue`.
     ///   - delegate: What to report to.
     /// - Throws: An error that ends the connection.
     package func wait(until deadline: MonotonicTime?, delegate: any AMQPSessionDelegate) throws(AMQPError) {
@@ -28,7 +28,7 @@ extension BrokerConnection {
         try advance(readiness, delegate: delegate, now: .now())
     }
 
-    /// Ends the connection in an orderly way, by which the broker reads all that was sent before; what still arrives is
+    /// Ends the connection in an orderly way: the broker reads all that was sent before. Frames that still arrive are
     /// dropped.
     ///
     /// - Parameters:
@@ -38,7 +38,7 @@ extension BrokerConnection {
         session.close()
         let deadline = MonotonicTime.now().adding(limit)
         while !session.isClosed, MonotonicTime.now() < deadline {
-            // A connection that is lost meanwhile has ended as well.
+            // A connection that is lost while it closes has ended as well.
             guard (try? wait(until: deadline, delegate: delegate)) != nil else { return }
         }
     }

@@ -4,34 +4,34 @@ import TLS
 
 /// One connection to a broker: a socket, TLS where the endpoint asks for it, and an AMQP session. Nothing in it waits.
 ///
-/// Its owner waits until `fileDescriptor` is ready for `interest`, or until `nextDue`, and calls `advance`; after it
-/// used the session it calls `flush`, once per turn, so that a turn's messages leave in one write. After any error the
-/// connection must be dropped, which closes its socket. One thread at a time.
+/// Its owner waits until `fileDescriptor` is ready for `interest`, or until `nextDue`, and calls `advance`. After using
+/// the session, the owner calls `flush`, once per turn, so that a turn's messages leave in one write. After any error
+/// the connection must be dropped, which closes its socket. One thread at a time.
 package final class BrokerConnection {
-    /// What a connection is at.
+    /// The step that a connection has reached.
     package enum Stage: Sendable {
         /// The TCP connection is being made.
         case connecting
         /// The TLS handshake is under way.
         case securing
-        /// The broker is being logged in to.
+        /// The login is under way.
         case loggingIn
         /// Channels can be opened.
         case open
     }
 
-    /// How many bytes are read in one turn at most: with ordinary messages some hundred deliveries. What is left is
-    /// announced again in the next turn.
+    /// The most bytes that are read in one turn: some hundred deliveries of ordinary messages. The socket is ready
+    /// again in the next turn if more bytes wait.
     private static let readSize = 128 << 10
-    /// How many bytes are encrypted at once: full records, and no more than the system takes in one write.
+    /// How many bytes are encrypted at once: eight full records, about as many bytes as the system takes in one write.
     private static let encryptionSize = 128 << 10
-    /// How often it is read once nothing can be written any more, at most: what the system keeps of a connection that
-    /// ended is a few megabytes.
+    /// The most reads once nothing can be written any more. They read up to 8 MiB; the system keeps a few megabytes of
+    /// a connection that ended.
     private static let mostLastReads = 64
 
     /// The AMQP session.
     package let session: AMQPSession
-    /// What it is at.
+    /// The step it has reached.
     package private(set) var stage = Stage.connecting
     private let target: BrokerTarget
     private let socket: Socket
@@ -53,11 +53,10 @@ package final class BrokerConnection {
     ///   - clientName: The name operators see in the broker's list of connections.
     ///   - clientVersion: The version they see.
     ///   - bodyLimit: The largest body that is buffered, in bytes.
-    ///   - consumes: Whether messages are delivered on it, which may exceed the negotiated size of a frame.
-    ///   - patience: How long each step may take while the broker is silent: to connect, to agree to TLS, to log in;
-    ///     the endpoint's `connectionTimeout` by default. Once the broker has said anything, each step may take
-    ///     `connectionTimeout`: a broker that many clients log in to at once is slow, and an attempt given up half way
-    ///     would cost it the same work again.
+    ///   - consumes: Whether messages are delivered on it. Their frames may exceed the negotiated size.
+    ///   - patience: How long each step may take while the broker is silent: TCP, TLS, login. By default the endpoint's
+    ///     `connectionTimeout`. Once the broker has sent anything, each step may take at least `connectionTimeout`: a
+    ///     broker is slow while many clients log in at once, and a second attempt would cost it the same work again.
     ///   - now: The time.
     /// - Throws: `unreachable` if the system refuses.
     package init(
@@ -77,7 +76,7 @@ package final class BrokerConnection {
             receiveLimit: consumes ? AMQPSession.consumingReceiveLimit : 0, now: now)
     }
 
-    /// The socket, for watching; it stays this connection's.
+    /// The socket, for watching; the connection keeps it and closes it.
     package var fileDescriptor: Int32 { socket.fileDescriptor }
 
     /// What to wait for on the socket.
@@ -102,7 +101,7 @@ package final class BrokerConnection {
     ///   - readiness: What the socket is ready for; empty where only time has passed.
     ///   - delegate: What to report to.
     ///   - now: The time.
-    /// - Throws: Anything; the connection must be dropped then.
+    /// - Throws: Any `AMQPError`; the connection must be dropped then.
     package func advance(
         _ readiness: Readiness, delegate: any AMQPSessionDelegate, now: MonotonicTime
     ) throws(AMQPError) {
@@ -119,12 +118,13 @@ package final class BrokerConnection {
         try flush(delegate, now: now)
     }
 
-    /// Writes what waits to be sent, as far as the system takes it.
+    /// Writes the bytes that wait to be sent, as far as the system takes them.
     ///
-    /// Where the connection turns out to be lost, what the broker said before is read first: its reason is the error.
+    /// If the connection turns out to be lost, the broker's last bytes are read first. A reason in them becomes the
+    /// error.
     ///
     /// - Parameters:
-    ///   - delegate: What to report to in that case.
+    ///   - delegate: What to report to if the connection is lost.
     ///   - now: The time.
     /// - Throws: An error that ends the connection.
     package func flush(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
@@ -155,7 +155,7 @@ package final class BrokerConnection {
             return
         }
         while !isWriteBlocked {
-            // One portion after the other, so that what waits stays in the session, where it holds back its owner.
+            // Encrypt one portion at a time. The rest stays in the session, whose full output holds back the owner.
             if tls.pendingCiphertext == 0 {
                 guard session.pendingOutput > 0 else { return }
                 try session.withPendingOutput(now: now) { bytes throws(AMQPError) in try encrypt(bytes, tls) }
@@ -184,7 +184,7 @@ package final class BrokerConnection {
     private func write(_ bytes: Span<UInt8>) throws(AMQPError) -> Int {
         do throws(EventLoopError) {
             let count = try socket.write(bytes)
-            // What was not taken now is taken when the socket is writable: to try again at once would be in vain.
+            // The system takes the rest only when the socket is writable again. Another try now would fail.
             if count < bytes.count { isWriteBlocked = true }
             return count
         } catch {
@@ -228,7 +228,7 @@ package final class BrokerConnection {
         do throws(TLSError) {
             guard try tls.handshake() else { return }
         } catch {
-            // The alert tells the broker why; whether it arrives matters to nobody here.
+            // The alert tells the broker why. A failure to send it does not matter.
             try? sendCiphertext()
             throw AMQPError(.tls, target.text(of: error))
         }
@@ -237,8 +237,8 @@ package final class BrokerConnection {
 
     private func restoreUserTimeout() {
         wasBlocked = session.isBlocked
-        // The kernel gives up on a peer that takes nothing for two heartbeats. A long alarm is not a dead peer: without
-        // the exception the kernel would end the connection in the middle of it.
+        // The kernel ends a connection whose peer takes nothing for two heartbeats. During an alarm the broker takes
+        // nothing, but it is not dead: without this exception the kernel would end the connection.
         let milliseconds = wasBlocked ? 0 : session.heartbeat * 2000
         SocketOptions.setUserTimeout(fileDescriptor, milliseconds: milliseconds)
     }
@@ -259,7 +259,7 @@ package final class BrokerConnection {
         }
     }
 
-    /// Takes what was read into the buffer.
+    /// Takes the bytes that were read into the buffer.
     private func take(_ count: Int, _ delegate: any AMQPSessionDelegate, now: MonotonicTime) throws(AMQPError) {
         if !hasAnswered { answered(now: now) }
         guard let tls else { return try receive(count, delegate, now: now) }
@@ -268,7 +268,7 @@ package final class BrokerConnection {
         while stage != .securing, let count = try decrypt(tls) { try receive(count, delegate, now: now) }
     }
 
-    /// Reads what arrived before the connection was lost; nil where the broker gave no reason.
+    /// Reads the bytes that arrived before the connection was lost. Nil if the broker gave no reason.
     private func lastWords(_ delegate: any AMQPSessionDelegate, now: MonotonicTime) -> AMQPError? {
         for _ in 0..<Self.mostLastReads {
             guard case .bytes(let count)? = try? socket.read(into: &buffer) else { return nil }
@@ -281,7 +281,7 @@ package final class BrokerConnection {
         return nil
     }
 
-    /// Reads plaintext into the buffer, which the ciphertext has left; nil when more ciphertext is needed.
+    /// Decrypts into the buffer, whose ciphertext the TLS session has copied. Nil when more ciphertext is needed.
     private func decrypt(_ tls: TLSSession) throws(AMQPError) -> Int? {
         let result: TLSSession.ReadResult
         do throws(TLSError) {
@@ -302,7 +302,7 @@ package final class BrokerConnection {
         do throws(AMQPError) {
             try session.receive(buffer.span.extracting(0..<count), delegate: delegate, now: now)
         } catch {
-            // The answer to a close, as far as it goes.
+            // The output may hold the answer to a close. It is sent as far as the system takes it.
             try? write(now: now)
             throw error
         }
@@ -319,8 +319,8 @@ package final class BrokerConnection {
         case .connecting: AMQPError(.unreachable, "cannot connect to \(target.text): \(why)")
         case .securing: AMQPError(.tls, "the TLS handshake with \(target.text) failed: \(why)")
         case .loggingIn where tls != nil && target.endpoint.tls.certFile == nil:
-            // With TLS 1.3 a server refuses a client without certificate only after the handshake, and its reason is
-            // lost where the end of the connection overtakes it.
+            // With TLS 1.3 the client has finished the handshake before the server can refuse a missing certificate.
+            // The reason is lost if the connection ends before the alert is read.
             AMQPError(
                 .tls, "TLS failed during the login of \(session.loginText): \(why); it may want a client certificate")
         case .loggingIn:
@@ -343,7 +343,7 @@ package final class BrokerConnection {
 }
 
 extension BrokerTarget {
-    /// The host and the address dialled.
+    /// The host and the address, for messages.
     fileprivate var text: String { "\(endpoint.host) (\(address))" }
 
     /// Why TLS failed with it.

@@ -2,16 +2,19 @@ package import EventLoop
 package import RabbitMQ
 import TLS
 
-/// What one attempt to reach a broker needs to know, all of it at hand: nothing is looked up or read from files later.
+/// All that one attempt to reach a broker needs.
+///
+/// The attempt looks up no name and reads none of the endpoint's files. Only OpenSSL may read the system's directory of
+/// trusted certificates during the handshake.
 package struct BrokerTarget: Sendable {
     /// How to log in.
     package var endpoint: AMQPEndpoint
     /// The address to dial.
     package var address: SocketAddress
-    /// What TLS connections share; nil for a connection without TLS.
+    /// The context that TLS connections share; nil for a connection without TLS.
     var tls: TLSContext?
 
-    /// Looks an endpoint's host up and reads its certificate files; blocks, so call it on a helper thread only.
+    /// Looks up an endpoint's host and reads its certificate files. It blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
     ///   - endpoint: Where to connect and how to log in.

@@ -1,9 +1,9 @@
-/// What the broker says about a published message.
+/// The broker's answer to a published message.
 package enum PublishResult: Sendable, Equatable {
-    /// It is stored, wherever it was routed to.
+    /// The message is stored in all queues that it was routed to; there may be none.
     case confirmed
     /// The broker refused responsibility for it.
     case nacked
-    /// No queue took it; with the reason in words.
+    /// The broker returned the message, because no queue took it; with the reason in words.
     case returned(String)
 }

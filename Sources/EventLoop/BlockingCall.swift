@@ -3,22 +3,23 @@ import Synchronization
 /// Makes calls that may hang in the system, such as name look-ups and reading files, each on a thread of its own.
 ///
 /// Such a call cannot be ended: getaddrinfo(3) and a read from a network file system have no time limit, and a thread
-/// inside them must not be cancelled. The caller forgets a call that takes longer than `patience` and ignores what it
-/// still delivers. Its thread stays until the system answers, so the number of such threads has a limit.
+/// inside them must not be cancelled. The caller forgets a call that takes longer than `patience` and ignores its late
+/// result. The call's thread stays until the system answers, so the number of such threads has a limit.
 package enum BlockingCall {
     /// After how long a caller should forget a call and start another one.
     package static let patience = Duration.seconds(60)
-    /// Most calls of this process that may wait for the system at once, on threads that are started for them.
+    /// The most calls of this process that may wait for the system at once, on threads that are started for them.
     ///
-    /// A healthy system answers in milliseconds, so only calls that hang come near it. Each holds a thread and
-    /// `stackSize` of address space: 32 MiB for all of them.
+    /// A healthy system answers in milliseconds, so only calls that hang come near this limit. Each call holds a thread
+    /// and `stackSize` bytes of address space: 32 MiB for all of them.
     package static let mostAtOnce = 64
-    /// Bytes of stack of a call's thread: the system's resolver works in its own heap and needs less than a quarter.
+    /// Bytes of stack of a call's thread. The system's resolver works on the heap and needs less than a quarter of
+    /// them.
     package static let stackSize = 512 << 10
 
     /// Counts the calls that have not ended.
     package final class Places: Sendable {
-        /// The places of calls that `start` makes, for everybody who does not count apart.
+        /// The places that `start` uses by default.
         package static let ofProcess = Places(BlockingCall.mostAtOnce)
 
         /// How many calls may go on at once.
@@ -52,7 +53,7 @@ package enum BlockingCall {
         ///
         /// - Parameter work: The call; may block.
         /// - Returns: What it returns.
-        /// - Throws: What it throws, or an error at once where no place is left.
+        /// - Throws: The call's error, or an error at once where no place is left.
         package func hold<Value>(_ work: () throws(EventLoopError) -> Value) throws(EventLoopError) -> Value {
             guard enter() else { throw BlockingCall.crowded(limit: limit) }
             defer { leave() }
@@ -64,12 +65,11 @@ package enum BlockingCall {
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers; the system keeps its first 15 bytes.
-    ///   - places: Where it is counted; others than those of the process only in tests.
-    ///   - stackSize: Bytes of the thread's stack; others only in tests.
+    ///   - places: Where the call is counted; only tests use other places than those of the process.
+    ///   - stackSize: Bytes of the thread's stack; only tests use another size.
     ///   - work: The call; may block.
-    ///   - deliver: Called exactly once: with what the call returned or threw on its thread, whenever that is; with an
-    ///     error before `start` returns where no call was made, because `places` has none left or the system has no
-    ///     room for a thread.
+    ///   - deliver: Called exactly once. With the call's result or error on the call's thread, when the call ends. Or
+    ///     with an error before `start` returns, if no place is left or the system has no room for a thread.
     package static func start<Value>(
         name: String, places: Places = .ofProcess, stackSize: Int = BlockingCall.stackSize,
         _ work: @escaping @Sendable () throws(EventLoopError) -> Value,
@@ -85,7 +85,7 @@ package enum BlockingCall {
                 } catch {
                     result = .failure(error)
                 }
-                // Before the result is out: whoever gets it may make the next call at once.
+                // Leave first: the receiver of the result may make the next call at once.
                 places.leave()
                 deliver(result)
             }

@@ -5,8 +5,8 @@ package enum BlockingWork {
     ///   - name: The thread's name for debuggers.
     ///   - stackSize: The thread's stack, in bytes.
     ///   - body: The call.
-    /// - Returns: What it returns.
-    /// - Throws: What it throws, or `EventLoopError` when the system has no thread left.
+    /// - Returns: The call's result.
+    /// - Throws: The call's error, or `EventLoopError` when the system has no thread left.
     package static func run<Value: Sendable>(
         _ name: String, stackSize: Int = LoopThread.usualStackSize, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time since the machine started (CLOCK_BOOTTIME), which unlike the monotonic clock goes on while it sleeps.
+/// The time since the machine started (CLOCK_BOOTTIME). Unlike the monotonic clock it goes on while the machine sleeps.
 package enum BootClock {
     /// Reads the clock.
     ///

@@ -3,11 +3,11 @@ import Glibc
 
 /// Waits for sockets and timers with epoll(7) and runs what is ready, all on one thread.
 ///
-/// It may be made on one thread and handed to another; from its first turn on it belongs to the thread that turned it.
+/// It may be made on one thread and handed to another. From its first turn on it belongs to the thread of that turn.
 package final class EventLoop {
-    /// How many sockets one turn serves at most; the others follow in the next, in turn.
+    /// The most sockets that one turn serves. The other ready sockets follow in the next turns.
     private static let eventLimit = 256
-    /// Marks the events of the wake-up; no socket carries it, for generations start at 1.
+    /// Marks the events of the wake-up. No socket carries this mark, because generations start at 1.
     private static let wakeupMark: UInt64 = 0
 
     private struct Watch {
@@ -56,7 +56,7 @@ package final class EventLoop {
     /// - Parameters:
     ///   - fileDescriptor: The socket; unwatch it before closing it.
     ///   - interest: What to wait for; hang-ups are reported in any case.
-    ///   - handler: Whom to tell.
+    ///   - handler: The object to tell.
     /// - Throws: `EventLoopError` when the system refuses, for example because the socket is already watched.
     package func watch(
         _ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler
@@ -68,7 +68,7 @@ package final class EventLoop {
         watches[Int(fileDescriptor)] = Watch(generation: generation, handler: handler)
     }
 
-    /// Changes what a watched socket is waited for.
+    /// Changes the readiness that the loop waits for on a watched socket.
     ///
     /// - Parameters:
     ///   - fileDescriptor: A watched socket.
@@ -83,7 +83,7 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, fileDescriptor, interest, generation: watches[index].generation)
     }
 
-    /// Stops watching a socket and lets its handler go; events that came in the same turn are dropped.
+    /// Stops watching a socket and releases its handler. Events that came in the same turn are dropped.
     ///
     /// - Parameter fileDescriptor: The socket; does nothing when it is not watched.
     package func unwatch(_ fileDescriptor: Int32) {
@@ -95,9 +95,10 @@ package final class EventLoop {
         _ = epoll_ctl(epoll, EPOLL_CTL_DEL, fileDescriptor, &unused)
     }
 
-    /// Runs something once at a given time, as precisely as a millisecond.
+    /// Runs something once at a given time, with a precision of a millisecond.
     ///
-    /// What a timer schedules for now or earlier runs in the next turn, so that sockets get theirs in between.
+    /// A timer that another timer's action schedules for the turn's time or earlier runs in the next turn. So sockets
+    /// are served in between.
     ///
     /// - Parameters:
     ///   - deadline: When to run it.
@@ -122,11 +123,11 @@ package final class EventLoop {
     /// Makes one turn: waits, serves the sockets that are ready, then runs the timers that are due.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait at most; the next timer and `wakeup` end the wait before.
-    ///   - awoke: Runs after the wait and before anything is served, with the time read then. It may unwatch sockets and
-    ///     cancel timers: what they had to tell is dropped.
+    ///   - limit: How long to wait at most. A socket, the next timer, `wakeup` or a signal ends the wait earlier.
+    ///   - awoke: Runs after the wait and before anything is served, with the time read then. It may unwatch sockets
+    ///     and cancel timers: their events are dropped then.
     /// - Returns: The time read after waiting.
-    /// - Throws: `EventLoopError` when waiting fails, which nothing but a bug explains.
+    /// - Throws: `EventLoopError` when waiting fails; only a bug can cause that.
     @discardableResult
     package func turn(
         waitingAtMost limit: Duration, awoke: (MonotonicTime) -> Void = { _ in }
@@ -138,8 +139,8 @@ package final class EventLoop {
         defer { isTurning = false }
 
         var count = epoll_wait(epoll, events, Int32(Self.eventLimit), waitMilliseconds(limit))
-        // A signal ends the wait, also the one that lets a stopped process go on. What came meanwhile is served before the
-        // timers that fell due meanwhile: an answer that is there is not late.
+        // A signal ends the wait; so does the signal that continues a stopped process. Sockets that became ready
+        // meanwhile are served before timers that fell due meanwhile: an answer that has arrived is not late.
         if count < 0, errno == EINTR { count = epoll_wait(epoll, events, Int32(Self.eventLimit), 0) }
         guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
         let now = MonotonicTime.now()
@@ -161,7 +162,7 @@ package final class EventLoop {
         let mark = event.data.u64
         guard mark != Self.wakeupMark else { return wakeup.reset() }
         let index = Int(mark & 0xffff_ffff)
-        // A handler before this one may have unwatched the socket, and its number may already be another's.
+        // An earlier handler may have unwatched the socket, and its number may already belong to another socket.
         guard watches[index].generation == UInt32(truncatingIfNeeded: mark >> 32) else { return }
         watches[index].handler?.socketIsReady(Readiness(epoll: event.events), now: now)
     }

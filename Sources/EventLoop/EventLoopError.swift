@@ -61,7 +61,7 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
         self.isRetriable = isRetriable
     }
 
-    /// The time that a caller allowed ran out.
+    /// The error when the time that a caller allowed has run out.
     package static let outOfTime = EventLoopError(.timedOut, message: "no answer in time", isRetriable: true)
 
     /// Errors that stay until somebody changes the program, its rights or its configuration.
@@ -69,7 +69,8 @@ package struct EventLoopError: Error, Sendable, CustomStringConvertible {
         EACCES, EPERM, EBADF, EINVAL, EFAULT, ENOTSOCK, EAFNOSUPPORT, EPROTONOSUPPORT, EEXIST, ENOENT, EADDRNOTAVAIL,
     ]
 
-    /// The system's words for an error number; strerror_r because strerror(3) shares one buffer between threads.
+    /// The system's words for an error number. They come from strerror_r, because strerror(3) shares one buffer between
+    /// threads.
     private static func text(of errno: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let text = buffer.baseAddress, strerror_r(errno, text, buffer.count) == 0 else {

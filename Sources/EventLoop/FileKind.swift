@@ -1,8 +1,9 @@
 import Glibc
 
-/// What stands behind a descriptor.
+/// The kind of file behind a descriptor.
 package enum FileKind {
-    /// Whether it is a plain file or a directory: reading never waits for anybody, as from a pipe, socket or device.
+    /// Whether it is a plain file or a directory. A read from a pipe, socket or device may wait for somebody; a read
+    /// from these does not.
     ///
     /// - Parameter descriptor: An open descriptor, which stays the caller's.
     package static func isStored(_ descriptor: Int32) -> Bool {

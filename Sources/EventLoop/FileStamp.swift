@@ -1,12 +1,12 @@
 import Glibc
 
-/// What tells one content of a file from the next without reading it: who it is, how long, and when it was written.
+/// Tells one content of a file from the next without reading it: device, inode, length, and times of change.
 ///
-/// Links are followed, so that a file which is a link into a directory that is swapped as a whole, as Kubernetes mounts
-/// secrets, changes with the swap; a file renamed into place is another inode.
+/// Links are followed. Kubernetes mounts each file of a secret as a link into a directory, and swaps the directory as a
+/// whole: the stamp changes with the swap. A file that is renamed into place is another inode.
 ///
-/// It stands here, where the system's structures come from nowhere but the system: beside a module that brings headers of
-/// its own, the compiler may take `stat` for one of that module's.
+/// The type stands in this module, because `stat` can only mean the system's structure here. Beside a module with C
+/// headers of its own, the compiler may take `stat` for a declaration of those headers.
 package struct FileStamp: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Owns one listening TCP socket; going out of scope closes it.
+/// Owns one listening TCP socket; the end of its life closes it.
 package struct Listener: ~Copyable, Sendable {
     private let socket: Socket
     /// The address it listens on, with the port the system chose.
@@ -24,20 +24,20 @@ package struct Listener: ~Copyable, Sendable {
         self.socket = socket
     }
 
-    /// The descriptor, for watching; it stays this listener's property.
+    /// The descriptor, for watching; the listener keeps it and closes it.
     package var fileDescriptor: Int32 { socket.fileDescriptor }
 
     /// Takes one waiting connection, without waiting.
     ///
-    /// - Returns: The connection, with TCP_NODELAY; nil when none waits or the one that waited is gone already.
-    /// - Throws: `EventLoopError` when no connection can be accepted now, for example without descriptors left.
+    /// - Returns: The connection, with TCP_NODELAY. Nil when no connection waits or the waiting one is gone already.
+    /// - Throws: `EventLoopError` for every other failure, for example when the process has no descriptor left.
     package func accept() throws(EventLoopError) -> Socket? {
         let descriptor = retryingInterrupted { clinux_accept(socket.fileDescriptor) }
         if descriptor >= 0 {
             SocketOptions.setNoDelay(descriptor)
             return Socket(owned: descriptor)
         }
-        // Errors of the connection itself, which accept(2) passes on, are the peer's affair.
+        // accept(2) passes on errors of the new connection, too. ECONNABORTED and EPROTO mean that it is gone.
         if errno == EAGAIN || errno == ECONNABORTED || errno == EPROTO { return nil }
         throw EventLoopError(.systemCall, "accepting on \(address)", errno: errno)
     }

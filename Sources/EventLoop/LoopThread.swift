@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An operating-system thread of its own: for a lane's loop, or for blocking set-up work.
+/// A thread of the operating system, for a lane's loop or for blocking work.
 package struct LoopThread: Sendable {
-    /// The handle; joined once, detached when nobody joined.
+    /// The handle of the thread. The thread is joined once, or detached if nobody has joined it.
     private final class Handle: Sendable {
         let thread: Mutex<pthread_t?>
 
@@ -19,7 +19,7 @@ package struct LoopThread: Sendable {
         }
     }
 
-    /// Carries what to run across pthread_create(3).
+    /// Carries name and body across pthread_create(3).
     private final class Body {
         let name: String
         let run: () -> Void
@@ -30,7 +30,7 @@ package struct LoopThread: Sendable {
         }
     }
 
-    /// The stack of a thread that needs no other, in bytes.
+    /// The default stack of a thread, in bytes.
     package static let usualStackSize = 2 << 20
 
     private let handle: Handle
@@ -39,7 +39,7 @@ package struct LoopThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers; the system keeps its first 15 bytes.
-    ///   - stackSize: Bytes of stack; only what is used is ever backed by memory.
+    ///   - stackSize: Bytes of stack. Only used pages take memory.
     ///   - body: What to run; the thread ends with it.
     /// - Returns: The running thread; letting it go does not end it.
     /// - Throws: `EventLoopError` when the system has no room for another thread.

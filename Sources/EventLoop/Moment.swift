@@ -1,14 +1,14 @@
 /// One moment by both clocks that decisions need.
 ///
-/// Waits are counted by the monotonic clock, which never jumps. What others wrote or will read, such as a job's
-/// deadline, is compared with the calendar.
+/// Waits use the monotonic clock, which never jumps. Times that others wrote or will read, such as a job's deadline,
+/// use the calendar.
 package struct Moment: Hashable, Sendable {
     /// The moment on the monotonic clock.
     package var monotonic: MonotonicTime
     /// The same moment in the calendar, in milliseconds since 1970.
     package var wall: Int64
 
-    /// Makes a moment from what the two clocks show.
+    /// Makes a moment from the readings of the two clocks.
     ///
     /// - Parameters:
     ///   - monotonic: The monotonic clock.

@@ -2,7 +2,7 @@ import Glibc
 
 /// A point on the machine's monotonic clock (CLOCK_MONOTONIC), in nanoseconds; it never goes back.
 ///
-/// Points are compared and moved many times for each job. Other modules inline these operations.
+/// Points are compared and moved many times for each job, so other modules inline these operations.
 @usableFromInline
 package struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Nanoseconds since an arbitrary start, usually the machine's boot.
@@ -90,11 +90,11 @@ extension Duration {
     /// Whole nanoseconds; 0 for a negative duration, the largest number where it would overflow.
     @inlinable package var clampedNanoseconds: UInt64 { UInt64(clamping: attoseconds / 1_000_000_000) }
 
-    /// Draws a duration that is a whole number of nanoseconds longer than the shortest one.
+    /// Draws a random duration from a range: its lower bound plus a whole number of nanoseconds.
     ///
     /// - Parameters:
-    ///   - range: What the duration lies in.
-    ///   - random: Where the randomness comes from.
+    ///   - range: The shortest and the longest duration.
+    ///   - random: The source of randomness.
     /// - Returns: The duration.
     package static func random(
         in range: ClosedRange<Duration>, using random: inout some RandomNumberGenerator

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What a socket is ready for, or what is asked of it.
+/// What a socket is ready for, or what the loop is to wait for.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt8
 
@@ -12,12 +12,13 @@ package struct Readiness: OptionSet, Sendable {
     package static let readable = Readiness(rawValue: 1)
     /// A write will not block.
     package static let writable = Readiness(rawValue: 2)
-    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR); reported even if not asked for.
+    /// The peer stopped sending, or the connection broke (EPOLLRDHUP, EPOLLHUP, EPOLLERR). It is reported even if not
+    /// asked for.
     package static let hangUp = Readiness(rawValue: 4)
 }
 
 extension Readiness {
-    /// What to ask of epoll_ctl(2).
+    /// The events to ask epoll_ctl(2) for.
     var epollEvents: UInt32 {
         var events = EPOLLRDHUP.rawValue
         if contains(.readable) { events |= EPOLLIN.rawValue }
@@ -25,7 +26,7 @@ extension Readiness {
         return events
     }
 
-    /// Reads what epoll_wait(2) reported.
+    /// Translates the events that epoll_wait(2) reported.
     init(epoll events: UInt32) {
         var readiness: Readiness = []
         if events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }

@@ -2,8 +2,8 @@
 package protocol ReadinessHandler: AnyObject {
     /// Does what the socket is ready for.
     ///
-    /// Readiness is level-triggered: what is left undone is reported again in the next turn. Bytes may still be there
-    /// to read beside a hang-up. The handler may watch, change and unwatch any socket, its own included.
+    /// Readiness is level-triggered: work that is left undone is reported again in the next turn. With a hang-up there
+    /// may still be bytes to read. The handler may watch, change and unwatch any socket, its own included.
     ///
     /// - Parameters:
     ///   - readiness: What the socket is ready for.

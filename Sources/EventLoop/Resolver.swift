@@ -8,13 +8,14 @@ package enum Resolver {
     ///   - host: A name or a numeric address, with or without brackets.
     ///   - port: The port the addresses get.
     /// - Returns: The addresses in the system's order of preference, each once, never empty.
-    /// - Throws: `EventLoopError` when the name has no address; getaddrinfo(3) has no time limit of its own.
+    /// - Throws: `EventLoopError` when the name has no address, the name service fails, or the port is out of range.
+    ///   getaddrinfo(3) has no time limit of its own.
     package static func addresses(host: String, port: Int) throws(EventLoopError) -> [SocketAddress] {
         guard (0...65535).contains(port) else {
             throw EventLoopError(.resolutionFailed, message: "port \(port) is out of range", isRetriable: false)
         }
         if let address = SocketAddress(host, port: port) { return [address] }
-        // No AI_ADDRCONFIG: it would hide ::1 on machines whose only IPv6 address is that one.
+        // No AI_ADDRCONFIG: it would hide ::1 on machines that have no other IPv6 address.
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -44,7 +45,7 @@ package enum Resolver {
             return EventLoopError(.resolutionFailed, "looking up \(host)", errno: systemError)
         }
         let text = String(cString: gai_strerror(failure))
-        // An unknown name may be known a minute later (a record just created, a cluster's service just started).
+        // An unknown name may be known a minute later: a new DNS record, or a service of a cluster that just started.
         let isRetriable = failure == EAI_AGAIN || failure == EAI_NONAME || failure == EAI_FAIL
         return EventLoopError(.resolutionFailed, message: "looking up \(host): \(text)", isRetriable: isRetriable)
     }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Owns one connected stream socket, non-blocking and closed on exec; going out of scope closes it.
+/// Owns one stream socket, non-blocking and closed on exec; the end of its life closes it.
 package struct Socket: ~Copyable, Sendable {
-    /// What a read from a socket gave.
+    /// The result of a read from a socket.
     package enum ReadResult: Equatable, Sendable {
         /// So many bytes lie at the beginning of the buffer.
         case bytes(Int)
         /// Nothing is there yet.
         case wouldBlock
-        /// The peer has sent all it ever will.
+        /// The peer will send nothing more, and everything it sent was read.
         case closed
     }
 
-    /// The descriptor, for watching; it stays this socket's property.
+    /// The descriptor, for watching; this value keeps it and closes it.
     package let fileDescriptor: Int32
 
     /// Takes over an open stream socket and makes it non-blocking.
@@ -25,7 +25,7 @@ package struct Socket: ~Copyable, Sendable {
         _ = fcntl(fileDescriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Takes over a socket that already is as it must be.
+    /// Takes over a socket that is already non-blocking and closed on exec.
     init(owned fileDescriptor: Int32) {
         self.fileDescriptor = fileDescriptor
     }
@@ -34,13 +34,14 @@ package struct Socket: ~Copyable, Sendable {
         close(fileDescriptor)
     }
 
-    /// Dials one address; blocks, so call it on a helper thread only.
+    /// Connects to one address. It blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
-    ///   - address: Where to.
+    ///   - address: The peer's address.
     ///   - timeout: How long to try.
     /// - Returns: The connected socket, with TCP_NODELAY.
-    /// - Throws: `EventLoopError` with the code `connectFailed` or `timedOut`.
+    /// - Throws: `EventLoopError` with the code `connectFailed` or `timedOut`, or `systemCall` when the system refuses
+    ///   a socket or the wait.
     package static func connect(
         to address: SocketAddress, timeout: Duration
     ) throws(EventLoopError) -> Socket {
@@ -52,26 +53,27 @@ package struct Socket: ~Copyable, Sendable {
         return socket
     }
 
-    /// Begins to dial an address, without waiting.
+    /// Begins to connect to an address, without waiting.
     ///
-    /// - Parameter address: Where to.
-    /// - Returns: A socket with TCP_NODELAY; it is writable once the attempt is over, and `finishConnecting` says then
-    ///   how it ended.
-    /// - Throws: `EventLoopError` with the code `connectFailed` when the attempt is over already.
+    /// - Parameter address: The peer's address.
+    /// - Returns: A socket with TCP_NODELAY. It is writable once the attempt is over; `finishConnecting` then says how
+    ///   the attempt ended.
+    /// - Throws: `EventLoopError` with the code `connectFailed` when the attempt fails at once, or `systemCall` when
+    ///   the system refuses a socket.
     package static func startConnecting(to address: SocketAddress) throws(EventLoopError) -> Socket {
         let socket = try open(family: address.family)
         SocketOptions.setNoDelay(socket.fileDescriptor)
         let result = address.withSocketAddress { Glibc.connect(socket.fileDescriptor, $0, $1) }
-        // An interrupted connect goes on by itself, just like one in progress (connect(2)).
+        // An interrupted connect goes on by itself, like one in progress (POSIX, connect).
         guard result == 0 || errno == EINPROGRESS || errno == EINTR else {
             throw EventLoopError(.connectFailed, "connecting to \(address)", errno: errno)
         }
         return socket
     }
 
-    /// Learns how an attempt to dial ended.
+    /// Learns how an attempt to connect ended.
     ///
-    /// - Parameter address: Where to, for the error.
+    /// - Parameter address: The peer's address, for the error.
     /// - Throws: `EventLoopError` with the code `connectFailed`.
     package func finishConnecting(to address: SocketAddress) throws(EventLoopError) {
         let failure = SocketOptions.pendingError(of: fileDescriptor)
@@ -91,20 +93,20 @@ package struct Socket: ~Copyable, Sendable {
         return ends
     }
 
-    /// The address this end has, nil for a socket without IP.
+    /// The address of this end; nil for a socket without IP.
     package var localAddress: SocketAddress? {
         SocketAddress.reading { getsockname(fileDescriptor, $0, $1) }
     }
 
-    /// The address the other end has, nil for a socket without IP and after the connection broke.
+    /// The address of the other end; nil for a socket without IP, and after the connection broke.
     package var remoteAddress: SocketAddress? {
         SocketAddress.reading { getpeername(fileDescriptor, $0, $1) }
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads the bytes that have arrived, without waiting.
     ///
     /// - Parameter buffer: Gets up to `buffer.count` bytes at its beginning; must not be empty.
-    /// - Returns: How many there were, that there is nothing yet, or that nothing will come any more.
+    /// - Returns: How many bytes there were, or that there are none yet, or that none will follow.
     /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
     package func read(into buffer: inout [UInt8]) throws(EventLoopError) -> ReadResult {
         precondition(!buffer.isEmpty, "read into an empty buffer")
@@ -119,7 +121,7 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Writes as much as the system takes, without waiting and without raising SIGPIPE.
     ///
-    /// - Parameter bytes: What to write.
+    /// - Parameter bytes: The bytes to write.
     /// - Returns: How many bytes were taken, 0 when none can be taken now.
     /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
     package func write(_ bytes: Span<UInt8>) throws(EventLoopError) -> Int {
@@ -133,7 +135,7 @@ package struct Socket: ~Copyable, Sendable {
         throw EventLoopError(.connectionLost, "writing to a socket", errno: errno)
     }
 
-    /// Waits with poll(2) until the socket is ready; blocks, so call it on a helper thread only.
+    /// Waits with poll(2) until the socket is ready. It blocks, so call it on a helper thread only.
     ///
     /// - Parameters:
     ///   - readiness: What to wait for; a hang-up or an error ends the wait too.
@@ -155,14 +157,14 @@ package struct Socket: ~Copyable, Sendable {
 
     /// Gives the descriptor away.
     ///
-    /// - Returns: The descriptor, the caller's to close.
+    /// - Returns: The descriptor; the caller must close it.
     package consuming func release() -> Int32 {
         let fileDescriptor = fileDescriptor
         discard self
         return fileDescriptor
     }
 
-    /// The type for socket(2) and its relatives.
+    /// The type for socket(2) and socketpair(2).
     static var streamType: Int32 {
         Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     }

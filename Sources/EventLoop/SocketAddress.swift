@@ -5,15 +5,15 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     private enum Kind: Hashable {
         /// The address as a number, most significant byte first.
         case version4(UInt32)
-        /// The address as two numbers, most significant byte first, and the interface a link-local one belongs to.
+        /// The address as two numbers, most significant byte first, and the interface of a link-local address.
         case version6(UInt64, UInt64, scope: UInt32)
     }
 
     private let kind: Kind
-    /// The port, 0 for "any free one" where an address is listened on.
+    /// The port; a listener takes 0 for any free port.
     package let port: Int
 
-    /// Reads a numeric address; names are `Resolver`'s business.
+    /// Reads a numeric address; `Resolver` looks up names.
     ///
     /// - Parameters:
     ///   - literal: `127.0.0.1`, `::1` or `[::1]`; nothing else is accepted.
@@ -45,7 +45,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether only this machine answers there: 127.0.0.0/8, ::1, and the former written as IPv6.
+    /// Whether only this machine answers there: 127.0.0.0/8, ::1, and 127.0.0.0/8 mapped to IPv6.
     package var isLoopback: Bool {
         switch kind {
         case .version4(let address): address >> 24 == 127
@@ -56,8 +56,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether a host is this machine itself: a loopback address, or `localhost`.
     ///
-    /// Names below `localhost` are not, although RFC 6761 (6.3) reserves them: not every system keeps them from its DNS
-    /// server, which may then say where they lead.
+    /// Names below `localhost` do not count, although RFC 6761 (6.3) reserves them. Some systems ask their DNS server
+    /// for them, and the server may answer with any address.
     ///
     /// - Parameter host: A name or an address literal without brackets.
     package static func isLoopback(host: String) -> Bool {
@@ -91,10 +91,10 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         return AF_INET
     }
 
-    /// Lends the address in the form of the system calls; the pointer must not escape.
+    /// Lends the address in the form that system calls take; the pointer must not escape.
     ///
     /// - Parameter body: Gets the address and its length in bytes.
-    /// - Returns: What `body` returns.
+    /// - Returns: The result of `body`.
     func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var storage = sockaddr_storage()
         return withUnsafeMutableBytes(of: &storage) { bytes in
@@ -126,7 +126,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads what a system call filled in; nil for families other than IPv4 and IPv6.
+    /// Reads the address that a system call filled in; nil for families other than IPv4 and IPv6.
     ///
     /// - Parameter bytes: A sockaddr_in or sockaddr_in6.
     init?(reading bytes: UnsafeRawBufferPointer) {

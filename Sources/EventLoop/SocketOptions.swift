@@ -1,12 +1,12 @@
 import Glibc
 
-/// Questions to and settings of sockets that somebody else may own; none of them blocks.
+/// Reads and changes options of sockets, also of sockets that somebody else owns. No call blocks.
 package enum SocketOptions {
-    /// Lets a connection break when the peer acknowledges nothing for so long (TCP_USER_TIMEOUT, RFC 5482).
+    /// Lets a connection break when the peer acknowledges or takes nothing for some time (TCP_USER_TIMEOUT, RFC 5482).
     ///
     /// - Parameters:
     ///   - fileDescriptor: A TCP socket.
-    ///   - milliseconds: How long; 0 is the system's default, many minutes.
+    ///   - milliseconds: The time in milliseconds; 0 for the system's default, many minutes.
     package static func setUserTimeout(_ fileDescriptor: Int32, milliseconds: Int) {
         set(fileDescriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int32(clamping: milliseconds))
     }
@@ -32,21 +32,21 @@ package enum SocketOptions {
         set(fileDescriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Ends both directions of a connection; whoever waits on the descriptor, on any thread, wakes up.
+    /// Ends both directions of a connection. Every thread that waits on the descriptor wakes up.
     ///
     /// - Parameter fileDescriptor: A socket; it stays open.
     package static func shutdown(_ fileDescriptor: Int32) {
         _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_RDWR))
     }
 
-    /// Says that nothing more will be sent; what the peer sends can still be read.
+    /// Tells the peer that nothing more will be sent. Bytes of the peer can still be read.
     ///
     /// - Parameter fileDescriptor: A socket.
     package static func shutdownSending(_ fileDescriptor: Int32) {
         _ = Glibc.shutdown(fileDescriptor, Int32(SHUT_WR))
     }
 
-    /// Takes the error a connection broke with (SO_ERROR), which clears it.
+    /// Takes the error that a connection broke with (SO_ERROR). The call clears the error.
     ///
     /// - Parameter fileDescriptor: A socket.
     /// - Returns: An error number, 0 for none.
@@ -54,7 +54,7 @@ package enum SocketOptions {
         get(fileDescriptor, SOL_SOCKET, SO_ERROR) ?? errno
     }
 
-    /// Sets a number; a refusal is ignored, for every setting here is an improvement that is not vital.
+    /// Sets a number. A refusal is ignored, because no setting here is vital.
     static func set(_ fileDescriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value
         _ = setsockopt(fileDescriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))

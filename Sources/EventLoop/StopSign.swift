@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Tells a blocking call to end early: it has to look, as cancelling a task does not reach it.
+/// Tells a blocking call to end early. The call has to look at the sign, because a cancelled task does not interrupt
+/// it.
 package final class StopSign: Sendable {
     private let value = Atomic<Bool>(false)
 

@@ -1,6 +1,6 @@
 import HeapModule
 
-/// Timers in the order of their deadlines; knows no clock.
+/// Timers in the order of their deadlines. The queue reads no clock.
 ///
 /// Timers with the same deadline come out in the order they were scheduled.
 struct TimerQueue {
@@ -34,7 +34,7 @@ struct TimerQueue {
     /// How many entries are kept, cancelled ones included.
     var entryCount: Int { heap.count }
 
-    /// The earliest deadline.
+    /// The earliest deadline; nil without timers.
     var nextDeadline: MonotonicTime? {
         mutating get {
             dropCancelled()
@@ -68,8 +68,8 @@ struct TimerQueue {
     mutating func cancel(_ timer: TimerID) {
         guard slots.indices.contains(timer.slot), isLive(slot: timer.slot, generation: timer.generation) else { return }
         release(slot: timer.slot)
-        // Entries of cancelled timers stay in the heap until they surface; far deadlines set again and again
-        // would pile up there.
+        // Entries of cancelled timers stay in the heap until they are the earliest. Entries with far deadlines would
+        // pile up if timers are set and cancelled again and again.
         if heap.count > 2 * count + 64 { compact() }
     }
 

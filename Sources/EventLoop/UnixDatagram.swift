@@ -2,7 +2,8 @@ import Glibc
 
 /// Single messages to a unix datagram socket (unix(7)) that another process reads.
 package enum UnixDatagram {
-    /// The most bytes of an address: what the system's structure holds, with a zero behind a path or before a name.
+    /// The most bytes of an address, `@` included: one less than the system's structure holds, for the zero behind a
+    /// path.
     static let longestAddress = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// Sends one message on a socket of its own, without waiting.
@@ -31,7 +32,7 @@ package enum UnixDatagram {
         guard count == bytes.count else { throw EventLoopError(.systemCall, "sending to \(address)", errno: errno) }
     }
 
-    /// Lends an address in the form of the system calls; the pointer must not escape.
+    /// Lends an address in the form that system calls take; the pointer must not escape.
     private static func withSocketAddress<Result>(
         _ address: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
@@ -39,11 +40,11 @@ package enum UnixDatagram {
         place.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &place.sun_path) { path in
             path.copyBytes(from: address.utf8)
-            // The abstract namespace is told by a zero in front.
+            // A zero in the first byte means the abstract namespace.
             if address.hasPrefix("@") { path[0] = 0 }
         }
         let offset = MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? MemoryLayout<sa_family_t>.size
-        // A path counts with the zero behind it; a name in the abstract namespace ends with its length.
+        // The length of a path includes the zero behind it. A name in the abstract namespace has no zero behind it.
         let length = offset + address.utf8.count + (address.hasPrefix("@") ? 0 : 1)
         return withUnsafePointer(to: &place) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }

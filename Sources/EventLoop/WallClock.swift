@@ -1,6 +1,8 @@
 import Glibc
 
-/// The calendar clock (CLOCK_REALTIME), which may be set and may jump: for what leaves the process only.
+/// The calendar clock (CLOCK_REALTIME), which may be set and may jump.
+///
+/// It serves for times that others wrote or will read. Waits use `MonotonicTime`.
 package enum WallClock {
     /// Reads the clock.
     ///

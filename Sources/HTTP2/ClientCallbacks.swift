@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-// Called by the library inside `receive` and `send` of the session they belong to, on the thread of that call.
+// The library calls these functions inside `receive` and `send` of their session, on the thread of that call.
 
 /// The functions that nghttp2 calls for a client session.
 enum ClientCallbacks {
@@ -44,7 +44,7 @@ private func clientHeader(
     _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameCount: Int,
     _ value: UnsafePointer<UInt8>?, _ valueCount: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
-    // A pushed request comes with the stream it belongs to; its fields are not a response.
+    // The fields of a PUSH_PROMISE come on the stream of a request, and are not its response.
     guard let frame, let userData, frameHeader(frame).type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
     let name = UnsafeBufferPointer(start: name, count: nameCount)
     let value = UnsafeBufferPointer(start: value, count: valueCount)

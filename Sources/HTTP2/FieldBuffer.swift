@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// Owns the array of name-value records the library reads when a message is submitted; grows, never shrinks.
+/// Owns the array of name-value records that the library reads when a message is submitted. It grows and never shrinks.
 final class FieldBuffer {
     private var records: UnsafeMutablePointer<nghttp2_nv>
     private var capacity = 16
@@ -18,7 +18,7 @@ final class FieldBuffer {
     /// - Parameters:
     ///   - head: The fields; they must stay as they are during the call.
     ///   - body: Gets the records and their number.
-    /// - Returns: What the closure returns.
+    /// - Returns: The closure's result.
     func withRecords(
         of head: borrowing HeaderBlock, _ body: (UnsafePointer<nghttp2_nv>, Int) -> Int32
     ) -> Int32 {
@@ -39,7 +39,7 @@ final class FieldBuffer {
         records = .allocate(capacity: capacity)
     }
 
-    /// Literals are lent for ever, so the library need not copy them; stored bytes are copied by it.
+    /// Literals live as long as the process, so the library need not copy them. It copies stored bytes.
     private static func record(_ entry: HeaderBlock.Entry, _ bytes: UnsafeBufferPointer<UInt8>) -> nghttp2_nv {
         let (name, nameCount, nameIsLent) = pointer(entry.name, bytes)
         let (value, valueCount, valueIsLent) = pointer(entry.value, bytes)
@@ -56,7 +56,7 @@ final class FieldBuffer {
     ) -> (UnsafeMutablePointer<UInt8>?, Int, Bool) {
         switch text {
         case .literal(let literal):
-            // The library takes mutable pointers and writes to copies only.
+            // The library takes mutable pointers, but writes only to its copies.
             return (UnsafeMutablePointer(mutating: literal.utf8Start), literal.utf8CodeUnitCount, true)
         case .stored(let start, let count):
             return (bytes.baseAddress.map { UnsafeMutablePointer(mutating: $0 + start) }, count, false)

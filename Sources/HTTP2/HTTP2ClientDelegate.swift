@@ -1,7 +1,7 @@
 /// Hears what happens on a client session.
 ///
 /// Called inside `receive(_:)`, `send(into:upTo:)` and `connectionLost()`. An implementation may submit, reset, ping
-/// and say goodbye inside a call, but must not call `receive`, `send` or `connectionLost`. Spans end with the call.
+/// and send GOAWAY inside a call, but must not call `receive`, `send` or `connectionLost`. Spans end with the call.
 package protocol HTTP2ClientDelegate: AnyObject {
     /// One field of a response, `:status` included; interim responses and trailers are left out.
     /// - Parameters:
@@ -16,7 +16,7 @@ package protocol HTTP2ClientDelegate: AnyObject {
     ///   - data: The bytes; a receiver that stores them sets its own limit.
     func response(tag: Int, data: Span<UInt8>)
 
-    /// A request is over; exactly once per submitted request. The tag is free again.
+    /// A request has ended. Called exactly once for each submitted request; the tag is free again.
     /// - Parameters:
     ///   - tag: The tag given when the request was submitted.
     ///   - streamID: The stream.
@@ -27,8 +27,8 @@ package protocol HTTP2ClientDelegate: AnyObject {
     /// - Parameter settings: All that the peer has announced so far, the new values included.
     func received(settings: HTTP2Settings)
 
-    /// The peer is leaving; nothing can be submitted any more. Streams it did not process are closed right after.
-    /// - Parameter goAway: What the peer said.
+    /// The peer sent GOAWAY; nothing can be submitted any more. Streams that it did not process are closed right after.
+    /// - Parameter goAway: The content of the frame.
     func received(goAway: HTTP2GoAway)
 
     /// The peer answered a ping.

@@ -1,34 +1,34 @@
 import CNGHTTP2
 
-/// Ending requests: what it means that a stream closed, and telling the delegate exactly once.
+/// Ends requests: decides how each of them ended, and tells the delegate exactly once.
 extension HTTP2ClientSession {
     /// Decides how a request ended when the library closed its stream.
     /// - Parameters:
     ///   - slot: The request.
-    ///   - code: The code the stream was closed with.
+    ///   - code: The code that the stream was closed with.
     ///   - lastWritten: The highest stream that was written.
-    /// - Returns: The way it ended.
+    /// - Returns: How it ended.
     static func closure(of slot: Slot, code: HTTP2ErrorCode, lastWritten: Int32) -> StreamClosure {
         if slot.hasEnded { return .complete }
         if slot.streamID > lastWritten { return .unprocessed }
         if let own = slot.resetCode, code != .refusedStream || own == .refusedStream { return .cancelled }
-        // The library closes streams above the last stream of a GOAWAY with this code, too (RFC 9113, 8.7).
+        // The library closes streams above the last stream of a GOAWAY with REFUSED_STREAM, too (RFC 9113, 8.7).
         if code == .refusedStream { return .unprocessed }
         return .reset(code)
     }
 
-    /// Decides how a request ended when the connection went away.
+    /// Decides how a request ended when the connection was lost.
     /// - Parameters:
     ///   - slot: The request.
     ///   - lastWritten: The highest stream that was written.
-    /// - Returns: The way it ended.
+    /// - Returns: How it ended.
     static func closureOnLoss(_ slot: Slot, _ lastWritten: Int32) -> StreamClosure {
         if slot.hasEnded { return .complete }
         if slot.streamID > lastWritten { return .unprocessed }
         return slot.resetCode == nil ? .lost : .cancelled
     }
 
-    /// Frees a slot and tells the delegate; the tag may be used again inside its call.
+    /// Frees a slot and tells the delegate. The delegate may use the tag again inside the call.
     /// - Parameters:
     ///   - tag: An open request.
     ///   - closure: How it ended.
@@ -46,12 +46,12 @@ extension HTTP2ClientSession {
     ///   - streamID: The stream.
     ///   - code: The code it was closed with.
     func streamClosed(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-        // A request that was never written may have been reported earlier; its slot can belong to another one by now.
+        // A request that was never written may have been reported before, and its slot may hold another request now.
         guard let tag = openTag(streamID) else { return }
         close(tag, Self.closure(of: slots[tag], code: code, lastWritten: lastWrittenStreamID))
     }
 
-    /// Reports requests that were reset before they were written: the library would keep them until a stream is free.
+    /// Reports requests that were reset before they were written. The library would keep them until a stream is free.
     func closeWithdrawn() {
         guard !withdrawn.isEmpty else { return }
         let due = withdrawn
@@ -61,16 +61,16 @@ extension HTTP2ClientSession {
         }
     }
 
-    /// Reports all requests that were never written, because a GOAWAY arrived and they never will be.
+    /// Reports all requests that were never written. After a GOAWAY they will not be written any more.
     func closeUnwritten() {
         for tag in slots.indices where slots[tag].streamID > lastWrittenStreamID {
             close(tag, .unprocessed)
         }
     }
 
-    /// Finds the request of a stream the library knows as open.
+    /// Finds the request of a stream that the library knows as open.
     /// - Parameter streamID: The stream.
-    /// - Returns: Its tag, or `nil` when it was reported already.
+    /// - Returns: The request's tag, or `nil` when the request was reported already.
     func openTag(_ streamID: Int32) -> Int? {
         if recent.streamID == streamID { return recent.tag }
         guard let tag = handle.slot(of: streamID), slots[tag].streamID == streamID else { return nil }
@@ -80,7 +80,7 @@ extension HTTP2ClientSession {
 
     /// Finds the request of a stream, written or not.
     /// - Parameter streamID: The stream.
-    /// - Returns: Its tag, or `nil` when it is not open.
+    /// - Returns: The request's tag, or `nil` when the request is not open.
     func tag(of streamID: Int32) -> Int? {
         guard streamID > 0 else { return nil }
         return openTag(streamID) ?? slots.firstIndex { $0.streamID == streamID }

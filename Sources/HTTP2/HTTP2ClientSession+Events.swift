@@ -1,8 +1,8 @@
 import CNGHTTP2
 
-/// What the library's callbacks bring.
+/// Handles the events that the library's callbacks report.
 extension HTTP2ClientSession {
-    /// The header of a frame arrived. A GOAWAY stops new requests before its content is known.
+    /// The header of a frame arrived. The header of a GOAWAY stops new requests, before the frame's content is known.
     /// - Parameter header: The header.
     func frameBegan(_ header: nghttp2_frame_hd) {
         if header.type == UInt8(NGHTTP2_GOAWAY.rawValue) { goAwayBegan = true }
@@ -20,7 +20,7 @@ extension HTTP2ClientSession {
     ///   - streamID: The stream.
     ///   - name: Its name.
     ///   - value: Its value.
-    /// - Returns: What the callback returns: not 0 makes the library reset the stream.
+    /// - Returns: The callback's result: not 0 makes the library reset the stream.
     func header(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int32 {
         guard let tag = openTag(streamID) else { return 0 }
         slots[tag].headerBytes += name.count + value.count + 32
@@ -28,7 +28,7 @@ extension HTTP2ClientSession {
             return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
         if slots[tag].skipsBlock { return 0 }
-        // The library lets one pseudo-header field of a response pass, and only first: `:status`.
+        // The library passes only one pseudo-header field of a response, and only as the first field: `:status`.
         if name.first == UInt8(ascii: ":") {
             if value.first == UInt8(ascii: "1") {
                 slots[tag].skipsBlock = true
@@ -86,7 +86,7 @@ extension HTTP2ClientSession {
         case NGHTTP2_HEADERS:
             lastWrittenStreamID = max(lastWrittenStreamID, header.stream_id)
         case NGHTTP2_GOAWAY:
-            // One that this side did not ask for is the library's answer to a violation.
+            // A GOAWAY that this side did not ask for is the library's answer to a violation.
             if ownGoAways > 0 { ownGoAways -= 1 } else { _ = violation() }
         default: break
         }

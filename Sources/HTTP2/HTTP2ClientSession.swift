@@ -3,8 +3,8 @@ import CNGHTTP2
 /// The client end of one HTTP/2 connection: bytes in, bytes out, no sockets (RFC 9113).
 ///
 /// Use it from one thread at a time; it may be handed from thread to thread between calls. The delegate is not
-/// retained and must be alive whenever the session is called. Dropping the session drops its open requests without a
-/// word: call `connectionLost()` first.
+/// retained and must be alive whenever the session is called. A session that is dropped does not report its open
+/// requests: call `connectionLost()` first.
 package final class HTTP2ClientSession {
     /// One request from `submit` to `streamClosed`; kept at the index of its tag.
     struct Slot {
@@ -16,7 +16,7 @@ package final class HTTP2ClientSession {
         var offset = 0
         /// Where the body ends.
         var end = 0
-        /// How much of the body was not written.
+        /// How many bytes of the body were not written.
         var unsent: Int { end - offset }
         /// Bytes of response headers so far, 32 added per field.
         var headerBytes = 0
@@ -30,18 +30,19 @@ package final class HTTP2ClientSession {
         var hasEnded = false
     }
 
-    /// The largest tag, so that a wrong one cannot claim the memory of millions of slots.
+    /// The largest tag. A wrong tag cannot claim the memory of millions of slots.
     package static let maximumTag = (1 << 16) - 1
-    /// Bytes of response headers accepted per stream, 32 added per field; APNs sends a few hundred.
+    /// The most bytes of response headers per stream, with 32 added for each field. APNs sends a few hundred.
     package static let responseHeaderLimit = 16 * 1024
 
-    /// Bytes of one request's header block; the library would drop a much larger one without a word to the peer.
+    /// The most stored bytes of one request's header block; literals do not count. The library would drop a much larger
+    /// block and tell the peer nothing.
     package static let requestHeaderLimit = 256 * 1024
 
     /// The library's session.
     let handle: SessionHandle
-    // Unchecked exclusivity, here and below: no access to these lasts while foreign code runs, sessions are used by one
-    // thread, and the checks of the runtime took about 7 % of the time per request, the library included.
+    // Unchecked exclusivity, here and below: the runtime's checks took about 7 % of the time of a request, the library
+    // included. They are not needed: one thread uses a session, and no access to these lasts while foreign code runs.
 
     /// The receiver of events during a call that may produce some.
     @exclusivity(unchecked)
@@ -56,11 +57,11 @@ package final class HTTP2ClientSession {
     var withdrawn: [(tag: Int, streamID: Int32)] = []
     /// Whether a GOAWAY began to arrive.
     var goAwayBegan = false
-    /// The GOAWAY that arrived whole.
+    /// Whether a whole GOAWAY arrived.
     var goAwayReceived = false
     /// How many GOAWAY frames this side asked for and the library has not written yet.
     var ownGoAways = 0
-    /// The stream the slot was looked up for last, with its tag; consecutive callbacks ask for the same one.
+    /// The stream of the last look-up, with its tag. Consecutive callbacks mostly ask for the same stream.
     @exclusivity(unchecked)
     var recent: (streamID: Int32, tag: Int) = (-1, 0)
     /// Why the session can no longer be used.
@@ -68,10 +69,10 @@ package final class HTTP2ClientSession {
 
     /// Requests submitted and not yet closed.
     package internal(set) var openStreams = 0
-    /// Bytes of the bodies of open requests that were not written.
+    /// How many bytes of the bodies of open requests were not written.
     @exclusivity(unchecked)
     var unsentBytes = 0
-    /// What the peer has announced so far; `nil` before its first SETTINGS.
+    /// The settings that the peer has announced so far; `nil` before its first SETTINGS.
     package internal(set) var remoteSettings: HTTP2Settings?
 
     private let fields = FieldBuffer()
@@ -84,7 +85,7 @@ package final class HTTP2ClientSession {
     ///
     /// Pushed responses are declined and a header list limit is announced unless the settings say otherwise.
     /// - Parameters:
-    ///   - settings: What to announce to the peer.
+    ///   - settings: The settings to announce to the peer.
     ///   - delegate: Hears what happens; not retained.
     /// - Throws: `HTTP2Error` when a setting is outside its range.
     package init(settings: HTTP2Settings, delegate: any HTTP2ClientDelegate) throws(HTTP2Error) {
@@ -104,7 +105,7 @@ package final class HTTP2ClientSession {
         try handle.submit(announced)
     }
 
-    /// Whether `submit` would take a request: no GOAWAY in either direction, no failure.
+    /// Whether `submit` would take a request: no GOAWAY in either direction, no failure, no lost connection.
     package var acceptsRequests: Bool {
         !goAwayBegan && !saidGoodbye && !isLost && failure == nil
     }
@@ -112,11 +113,12 @@ package final class HTTP2ClientSession {
     /// Submits a request; its frames come out of `send(into:upTo:)` as the peer's limits allow.
     /// - Parameters:
     ///   - head: The header fields, pseudo-header fields first; copied.
-    ///   - body: The array holding the body; retained until the stream closes, not copied.
-    ///   - range: Where the body is; an empty range sends none.
-    ///   - tag: A number for the events of this request, not negative, small, unique among open requests.
+    ///   - body: The array that holds the body; retained until the stream closes, not copied.
+    ///   - range: Where the body is; an empty range sends no body.
+    ///   - tag: A number for the events of this request: 0 to `maximumTag`, small, unique among open requests.
     /// - Returns: The stream.
-    /// - Throws: `HTTP2Error` when no request can be taken any more.
+    /// - Throws: `HTTP2Error` with the code `invalidArgument` when the header fields are too long, or with another code
+    ///   when no request can be taken any more.
     package func submit(
         _ head: borrowing HeaderBlock, body: [UInt8], range: Range<Int>, tag: Int
     ) throws(HTTP2Error) -> Int32 {
@@ -164,8 +166,8 @@ package final class HTTP2ClientSession {
 
     /// Takes received bytes; events reach the delegate before the call returns.
     /// - Parameter bytes: The next bytes of the connection.
-    /// - Throws: `HTTP2Error` when the connection is dead. What `send(into:upTo:)` still yields tells the peer why;
-    ///   `connectionLost()` then closes the open requests.
+    /// - Throws: `HTTP2Error` when the connection is dead. The bytes that `send(into:upTo:)` still appends tell the
+    ///   peer why. Call `connectionLost()` then to close the open requests.
     package func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
         if let failure { throw failure }
         guard !isLost else { throw refusal }
@@ -177,7 +179,7 @@ package final class HTTP2ClientSession {
             failure = error
             throw error
         }
-        // The library answers a violation with a GOAWAY of its own, and only shows it by refusing requests.
+        // The library answers a violation with a GOAWAY of its own. It shows that only by refusing requests.
         if !goAwayReceived, !saidGoodbye, nghttp2_session_check_request_allowed(handle.pointer) == 0,
             nghttp2_session_get_next_stream_id(handle.pointer) <= UInt32(Int32.max)
         {
@@ -213,10 +215,10 @@ package final class HTTP2ClientSession {
         }
     }
 
-    /// Gives a request up. Its closure follows inside the next calls of `send(into:upTo:)`: `.cancelled`, or
-    /// `.unprocessed` if it was never written. A response that is complete by then still counts.
+    /// Resets a request. Its closure follows inside one of the next calls of `send(into:upTo:)`: `.cancelled`, or
+    /// `.unprocessed` if it was never written. A response that is complete by then still counts as `.complete`.
     /// - Parameters:
-    ///   - streamID: The stream; one that is closed already is ignored.
+    ///   - streamID: The stream; a closed stream is ignored.
     ///   - code: What to tell the peer.
     package func reset(streamID: Int32, _ code: HTTP2ErrorCode) {
         guard !isLost, let tag = tag(of: streamID), slots[tag].resetCode == nil else { return }
@@ -229,14 +231,14 @@ package final class HTTP2ClientSession {
     /// - Parameter opaque: A number that comes back with the answer.
     package func ping(_ opaque: UInt64) {
         withUnsafeBytes(of: opaque.bigEndian) { bytes in
-            // Fails for lack of memory only, and then looks like a ping that was not answered.
+            // This fails only without memory, and then looks like a ping that was not answered.
             _ = nghttp2_submit_ping(
                 handle.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), bytes.assumingMemoryBound(to: UInt8.self).baseAddress
             )
         }
     }
 
-    /// Says goodbye: nothing can be submitted any more, open requests may finish.
+    /// Sends GOAWAY: nothing can be submitted any more, open requests may finish.
     /// - Parameter code: What to tell the peer.
     package func goAway(_ code: HTTP2ErrorCode) {
         guard !isLost else { return }
@@ -259,16 +261,17 @@ package final class HTTP2ClientSession {
         max(0, Int(nghttp2_session_get_remote_window_size(handle.pointer)))
     }
 
-    /// What is left of that for further requests, the bodies of open ones being counted whole; negative where those do
-    /// not fit themselves.
+    /// What is left of `remoteWindow` for further requests: the unwritten bodies of open requests are subtracted.
+    /// Negative if those bodies alone do not fit.
     package var unclaimedWindow: Int { remoteWindow - unsentBytes }
 
-    /// How many streams the peer allows now: 1 before its first SETTINGS, very many when it announced no limit.
+    /// How many streams the peer allows now: 1 before its first SETTINGS, a very large number if it announced no limit.
     package var remoteMaxConcurrentStreams: Int {
         Int(nghttp2_session_get_remote_settings(handle.pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
     }
 
-    /// Closes every open request towards the delegate because the connection is gone; the session is finished then.
+    /// Reports every open request to the delegate as closed, because the connection is gone. The session is finished
+    /// then.
     package func connectionLost() {
         guard !isLost else { return }
         isLost = true
@@ -280,7 +283,7 @@ package final class HTTP2ClientSession {
         }
     }
 
-    /// Holds the delegate for the length of a call, so that the callbacks inside need not ask for it each time.
+    /// Holds the delegate during a call, so that the callbacks inside need not load it each time.
     private func enter() {
         precondition(receiver == nil, "called from inside a delegate call")
         receiver = delegate

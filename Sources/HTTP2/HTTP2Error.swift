@@ -2,7 +2,7 @@ import CNGHTTP2
 
 /// Why an HTTP/2 session refused a call or can no longer be used.
 package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong, as an open set.
+    /// What went wrong. Open, so that new codes do not break a `switch`.
     package struct Code: RawRepresentable, Hashable, Sendable {
         /// A stable text for logs.
         package let rawValue: String

@@ -1,4 +1,4 @@
-/// An HTTP/2 error code as it travels in RST_STREAM and GOAWAY (RFC 9113, 7); unknown values survive.
+/// An HTTP/2 error code as it travels in RST_STREAM and GOAWAY (RFC 9113, 7). Unknown values are kept.
 package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number on the wire.
     package let rawValue: UInt32
@@ -9,11 +9,11 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStrin
         self.rawValue = rawValue
     }
 
-    /// A graceful end.
+    /// An end without an error.
     package static let noError = HTTP2ErrorCode(rawValue: 0x0)
     /// An unspecific violation of the protocol.
     package static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
-    /// The endpoint failed inside.
+    /// The endpoint had an internal error.
     package static let internalError = HTTP2ErrorCode(rawValue: 0x2)
     /// The peer broke flow control.
     package static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)

@@ -1,10 +1,10 @@
 /// A GOAWAY frame (RFC 9113, 6.8).
 package struct HTTP2GoAway: Hashable, Sendable {
-    /// The highest stream the sender may have processed; everything above it was not.
+    /// The highest stream that the sender may have processed. It processed no stream above this one.
     package var lastStreamID: Int32
     /// Why the sender leaves.
     package var code: HTTP2ErrorCode
-    /// Text for people, at most one frame long; anything may stand in it.
+    /// Text for people, at most one frame long. It may hold any bytes.
     package var debugData: [UInt8]
 
     /// Makes a value with the content of a frame.

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// The library underneath.
+/// The C library that speaks HTTP/2 for this module.
 package enum HTTP2LibraryInfo {
     /// The version of nghttp2 that was loaded, such as `1.52.0`.
     package static var version: String {

@@ -56,7 +56,7 @@ package struct HTTP2Request: Sendable {
         bodyTruncated = false
     }
 
-    /// Copies of all fields in order; `headerBytes` and `fields` give the same without a copy each.
+    /// Copies of all fields in order. `headerBytes` and `fields` hold the same without copies.
     package var headers: [(name: [UInt8], value: [UInt8])] {
         fields.map { (Array(headerBytes[$0.name]), Array(headerBytes[$0.value])) }
     }
@@ -70,7 +70,7 @@ package struct HTTP2Request: Sendable {
         }
     }
 
-    /// Makes room for a usual request, so that filling it allocates twice and not many times.
+    /// Makes room for a usual request, so that it needs two allocations and not many.
     mutating func reserveUsualSize() {
         headerBytes.reserveCapacity(640)
         fields.reserveCapacity(16)

@@ -1,38 +1,38 @@
 /// Hears what happens on a server session.
 ///
-/// Called inside `receive(_:)` and `send(into:upTo:)`. An implementation may respond, reset, say goodbye and announce
-/// settings from inside a call, but must not call `receive` or `send`.
+/// Called inside `receive(_:)` and `send(into:upTo:)`. An implementation may respond, reset, send GOAWAY and announce
+/// settings inside a call, but must not call `receive` or `send`.
 package protocol HTTP2ServerDelegate: AnyObject {
     /// A request arrived whole.
     /// - Parameter request: The request; it may be answered at once or later.
     func received(request: HTTP2Request)
 
-    /// A stream the client opened is over, answered or not.
+    /// A stream that the client opened has ended, answered or not.
     /// - Parameters:
     ///   - streamID: The stream.
-    ///   - code: `.noError` when request and response ended in order, else why it was reset.
+    ///   - code: `.noError` when request and response ended in order, otherwise the reason of the reset.
     func streamClosed(streamID: Int32, code: HTTP2ErrorCode)
 
-    /// The client is leaving.
-    /// - Parameter goAway: What the client said.
+    /// The client sent GOAWAY.
+    /// - Parameter goAway: The content of the frame.
     func received(goAway: HTTP2GoAway)
 
     /// The client announced settings.
     /// - Parameter settings: All that the client has announced so far, the new values included.
     func received(settings: HTTP2Settings)
 
-    /// The client acknowledged the oldest settings that were not acknowledged yet; they are in force now.
+    /// The client acknowledged the oldest settings that were not acknowledged yet. Those settings are in force now.
     func settingsAcknowledged()
 
     /// The client sent a ping; the answer is on its way.
     /// - Parameter opaque: The number it sent.
     func pingReceived(_ opaque: UInt64)
 
-    /// The client opened more streams than it may. The goodbye follows; what is answered now goes out before it.
+    /// The client opened more streams than it may. GOAWAY follows. Answers that are given now begin before it.
     func streamLimitExceeded()
 }
 
-/// What a server that does not care does: nothing.
+/// The defaults of a server that needs none of these events.
 extension HTTP2ServerDelegate {
     /// Ignores the settings.
     /// - Parameter settings: All that the client has announced so far.
@@ -45,6 +45,6 @@ extension HTTP2ServerDelegate {
     /// - Parameter opaque: The number the client sent.
     package func pingReceived(_ opaque: UInt64) {}
 
-    /// Answers nothing more before the goodbye.
+    /// Answers nothing more before GOAWAY.
     package func streamLimitExceeded() {}
 }

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// What the library's callbacks bring.
+/// Handles the events that the library's callbacks report.
 extension HTTP2ServerSession {
     /// A header block begins on a stream.
     /// - Parameter frame: Its first frame, lent by the library.
@@ -20,7 +20,7 @@ extension HTTP2ServerSession {
     ///   - streamID: The stream.
     ///   - name: Its name.
     ///   - value: Its value.
-    /// - Returns: What the callback returns: not 0 makes the library reset the stream.
+    /// - Returns: The callback's result: not 0 makes the library reset the stream.
     func header(_ streamID: Int32, _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Int32 {
         guard let slot = handle.slot(of: streamID), !slots[slot].hasHead else { return 0 }
         slots[slot].headerBytes += name.count + value.count + 32
@@ -28,7 +28,8 @@ extension HTTP2ServerSession {
             slots[slot].request.append(name: name.span, value: value.span)
             return 0
         }
-        // Somewhat too much is answered politely; far too much is not worth decoding.
+        // A list over the limit is answered with 431. A list over four times the limit, but at least over 64 KiB, is
+        // not worth decoding.
         let isAbsurd = slots[slot].headerBytes > max(headerListLimit, 16 * 1024) * 4
         return isAbsurd ? NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue : 0
     }
@@ -40,7 +41,7 @@ extension HTTP2ServerSession {
     ///   - isLast: Whether their frame ends the body.
     func data(_ streamID: Int32, _ data: UnsafeBufferPointer<UInt8>, isLast: Bool) {
         guard let slot = handle.slot(of: streamID) else { return }
-        // A body that has come to its end needs no window any more.
+        // A body whose last frame has arrived needs no window any more.
         if !isLast, !slots[slot].isWindowUsed {
             slots[slot].isWindowUsed = true
             usedStreams.append(streamID)
@@ -72,12 +73,12 @@ extension HTTP2ServerSession {
     /// A whole frame arrived and was not valid.
     /// - Parameters:
     ///   - frame: The frame, lent by the library.
-    ///   - code: What the library calls it.
-    /// - Returns: What the callback returns: not 0 keeps the library from saying goodbye in its own words.
+    ///   - code: The library's error code.
+    /// - Returns: The callback's result: not 0 keeps the library from sending a GOAWAY of its own.
     func frameInvalid(_ frame: UnsafePointer<nghttp2_frame>, _ code: Int32) -> Int32 {
         guard let excessStreamAnswer, code == NGHTTP2_ERR_PROTO.rawValue,
             frameHeader(frame).type == UInt8(NGHTTP2_HEADERS.rawValue), failure == nil,
-            // The library gives the value that the client has acknowledged.
+            // The library returns the value that the client has acknowledged.
             openStreams >= nghttp2_session_get_local_settings(handle.pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
         else { return 0 }
         receiver?.streamLimitExceeded()
@@ -89,7 +90,7 @@ extension HTTP2ServerSession {
     private func headReceived(_ streamID: Int32) {
         guard let slot = handle.slot(of: streamID), !slots[slot].hasHead else { return }
         slots[slot].hasHead = true
-        // RFC 6585, 5: the request is not looked at; its body, if any, is read and dropped.
+        // RFC 6585, 5. The delegate does not get the request. A body is read and dropped.
         if slots[slot].headerBytes > headerListLimit { respond(streamID: streamID, status: 431) }
     }
 
@@ -118,7 +119,7 @@ extension HTTP2ServerSession {
         if ownGoAways > 0 {
             ownGoAways -= 1
         } else if failure == nil {
-            // One that this side did not ask for is the library's answer to a violation.
+            // A GOAWAY that this side did not ask for is the library's answer to a violation.
             failure = HTTP2Error(code: .protocolViolation, message: "the client sent frames that HTTP/2 forbids")
         }
     }

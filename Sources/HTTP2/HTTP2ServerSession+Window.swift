@@ -2,28 +2,28 @@ import CNGHTTP2
 
 /// Flow control (RFC 9113, 5.2 and 6.9).
 ///
-/// The library would give windows back while it reads, before the client can know, and so overlook a client that sends
-/// more than it was allowed. Here they are given back when bytes are handed out: what arrives until then has to fit.
-/// More is answered GOAWAY or RST_STREAM with FLOW_CONTROL_ERROR.
+/// The library would enlarge windows while it reads, before the client can know. So it would overlook a client that
+/// sends too much. This session enlarges windows when bytes are handed out: all bytes that arrive before have to fit.
+/// The library answers a client that sends more with GOAWAY or RST_STREAM and FLOW_CONTROL_ERROR.
 extension HTTP2ServerSession {
-    /// Gives the client back what it has used of the connection's window.
+    /// Gives back the part of the connection's window that the client has used. Call it after `receive(_:)`.
     ///
-    /// By itself the session waits for ``windowStep`` bytes, and at a distance half a window halves what a connection
-    /// can carry: the client gets the second half back a round trip later. Call it after `receive(_:)`.
-    /// - Parameter threshold: Bytes that are not worth a frame of their own.
+    /// By itself the session waits for ``windowStep`` bytes. If that is half a window and the client is far away, the
+    /// connection carries half as much: the client gets the second half back a round trip later.
+    /// - Parameter threshold: The fewest used bytes that are given back.
     package func reopenWindow(from threshold: Int32) {
         let used = nghttp2_session_get_effective_recv_data_length(handle.pointer)
         guard used >= max(1, threshold) else { return }
         submitUpdate(streamID: 0, by: used)
     }
 
-    /// Whether the client has used so much of the connection's window, or of a stream's, that some is due.
+    /// Whether `returnWindows()` may have a part of the connection's or a stream's window to give back.
     var owesWindow: Bool {
         !usedStreams.isEmpty
             || nghttp2_session_get_effective_recv_data_length(handle.pointer) >= max(1, windowStep)
     }
 
-    /// Gives back what is due of the connection's window and the streams'.
+    /// Gives back used parts of windows: the connection's from ``windowStep`` bytes on, a stream's from half of it on.
     func returnWindows() {
         reopenWindow(from: windowStep)
         for streamID in usedStreams {
@@ -37,7 +37,7 @@ extension HTTP2ServerSession {
     }
 
     private func submitUpdate(streamID: Int32, by bytes: Int32) {
-        // Fails for lack of memory only; the update then comes with the next bytes.
+        // This fails only without memory. The update then comes with the next bytes.
         _ = nghttp2_submit_window_update(handle.pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, bytes)
     }
 }

@@ -24,33 +24,34 @@ package final class HTTP2ServerSession {
         var offset = 0
     }
 
-    /// Streams a client may have open when the settings leave that open, so that one client cannot fill the memory.
+    /// How many streams a client may have open if the settings do not say. So one client cannot fill the memory.
     package static let defaultMaxConcurrentStreams: UInt32 = 1000
 
     /// The library's session.
     let handle: SessionHandle
-    // Unchecked exclusivity, here and below: no access to these lasts while foreign code runs, sessions are used by one
-    // thread, and the checks of the runtime took about 15 % of the time per request, the library included.
+    // Unchecked exclusivity, here and below: the runtime's checks took about 15 % of the time of a request, the library
+    // included. They are not needed: one thread uses a session, and no access to these lasts while foreign code runs.
 
     /// The receiver of events during a call that may produce some.
     @exclusivity(unchecked)
     private(set) var receiver: (any HTTP2ServerDelegate)?
-    /// The open streams, in no order.
+    /// The open streams and free places, in no order.
     @exclusivity(unchecked)
     var slots: [Slot] = []
     /// Free places in `slots`.
     @exclusivity(unchecked)
     var freeSlots: [Int] = []
-    /// Bytes of a request body that are kept.
+    /// The most bytes of a request body that are kept.
     let bodyLimit: Int
-    /// Bytes of request headers that are accepted, 32 added per field.
+    /// The most bytes of request headers that are accepted, with 32 added for each field.
     let headerListLimit: Int
-    /// How much of the connection's window is used before it is given back, in bytes: half of it unless chosen.
+    /// How many bytes of the connection's window the client uses before they are given back. By default half the
+    /// window.
     package var windowStep: Int32 = 32_768
-    /// What a client is told that opens more streams than the limit it acknowledged, and the connection ends; `nil` for
-    /// the library's own PROTOCOL_ERROR. Beyond a limit that is not acknowledged yet, streams are refused.
+    /// The GOAWAY for a client that opens more streams than the limit that it acknowledged. The connection ends then.
+    /// `nil` for the library's own PROTOCOL_ERROR. Streams beyond a limit that is not acknowledged yet are refused.
     package var excessStreamAnswer: (code: HTTP2ErrorCode, debugData: [UInt8])?
-    /// The streams whose body goes on, and whose windows were used since they were last looked at.
+    /// The streams with an unfinished body that have used their window since the last `returnWindows()`.
     @exclusivity(unchecked)
     var usedStreams: [Int32] = []
     /// How many GOAWAY frames this side asked for and the library has not written yet.
@@ -58,17 +59,17 @@ package final class HTTP2ServerSession {
     /// Why the session can no longer be used.
     var failure: HTTP2Error?
 
-    /// Streams the client opened that are not over yet.
+    /// How many streams of the client are open.
     package var openStreams: Int {
         slots.count - freeSlots.count
     }
-    /// Streams up to a number that the client opened and that are not over yet.
+    /// Counts the client's open streams up to a number.
     /// - Parameter last: The highest stream that counts.
     /// - Returns: How many there are.
     package func openStreams(upTo last: Int32) -> Int {
         slots.count { $0.streamID > 0 && $0.streamID <= last }
     }
-    /// What the client has announced so far; `nil` before its first SETTINGS.
+    /// The settings that the client has announced so far; `nil` before its first SETTINGS.
     package internal(set) var remoteSettings: HTTP2Settings?
 
     private let fields = FieldBuffer()
@@ -78,9 +79,9 @@ package final class HTTP2ServerSession {
 
     /// Makes a session; its SETTINGS are the first bytes to send.
     /// - Parameters:
-    ///   - settings: What to announce; limits on streams and header lists are added when they are left out.
-    ///   - bodyLimit: Bytes of a request body that are kept; the rest is read and dropped.
-    ///   - headerListLimit: Bytes of request headers that are accepted, 32 added per field; more is answered 431.
+    ///   - settings: The settings to announce. Limits on streams and header lists are added if they are missing.
+    ///   - bodyLimit: The most bytes of a request body that are kept; the rest is read and dropped.
+    ///   - headerListLimit: The most bytes of request headers, with 32 added for each field; more is answered with 431.
     ///   - delegate: Hears what happens; not retained.
     /// - Throws: `HTTP2Error` when a setting is outside its range.
     package init(
@@ -103,7 +104,7 @@ package final class HTTP2ServerSession {
 
     /// Takes received bytes; events reach the delegate before the call returns.
     ///
-    /// Most violations are answered with a GOAWAY: the session is then finished once that has been sent.
+    /// Most violations are answered with a GOAWAY. The session is finished once the GOAWAY has been sent.
     /// - Parameter bytes: The next bytes of the connection.
     /// - Throws: `HTTP2Error` when the connection is dead.
     package func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
@@ -140,8 +141,8 @@ package final class HTTP2ServerSession {
     ///   - streamID: The stream of the request.
     ///   - status: The status, three digits.
     ///   - headers: Further fields, names in lower case.
-    ///   - body: The body; an empty one sends none.
-    /// - Returns: Whether the stream was there to be answered.
+    ///   - body: The body; an empty one sends no DATA.
+    /// - Returns: Whether the response was submitted: not for a stream that has ended or was answered before.
     @discardableResult
     package func respond(streamID: Int32, status: Int, headers: [(String, String)] = [], body: [UInt8] = []) -> Bool {
         precondition((100...999).contains(status), "a status has three digits")
@@ -158,8 +159,8 @@ package final class HTTP2ServerSession {
     /// - Parameters:
     ///   - streamID: The stream of the request.
     ///   - head: The fields, `:status` first; copied.
-    ///   - body: The body, retained until it is sent; an empty one sends none.
-    /// - Returns: Whether the stream was there to be answered.
+    ///   - body: The body, retained until the stream ends; an empty one sends no DATA.
+    /// - Returns: Whether the response was submitted: not for a stream that has ended or was answered before.
     @discardableResult
     package func respond(streamID: Int32, _ head: borrowing HeaderBlock, body: [UInt8] = []) -> Bool {
         guard let slot = handle.slot(of: streamID), !slots[slot].hasResponse else { return false }
@@ -179,17 +180,17 @@ package final class HTTP2ServerSession {
 
     /// Resets a stream.
     /// - Parameters:
-    ///   - streamID: The stream; one that is closed already is ignored.
+    ///   - streamID: The stream; a closed stream is ignored.
     ///   - code: What to tell the client.
     package func reset(streamID: Int32, _ code: HTTP2ErrorCode) {
         handle.reset(streamID, code)
     }
 
-    /// Says goodbye. New streams are ignored from then on, and streams above the last one are closed as refused.
+    /// Sends GOAWAY. New streams are ignored from then on, and streams above the last one are closed as refused.
     /// - Parameters:
-    ///   - lastStreamID: The last stream that is still answered; `nil` for the last one seen. The highest number of all
-    ///     with `.noError` is a mere announcement: new streams are still taken (RFC 9113, 6.8).
-    ///   - code: Why.
+    ///   - lastStreamID: The last stream that is still answered; `nil` for the last stream of the client. `Int32.max`
+    ///     with `.noError` and no text only announces the end: new streams are still taken (RFC 9113, 6.8).
+    ///   - code: The reason.
     ///   - debugData: Text for people.
     package func goAway(lastStreamID: Int32? = nil, _ code: HTTP2ErrorCode, debugData: [UInt8] = []) {
         if lastStreamID == .max && code == .noError && debugData.isEmpty {
@@ -222,7 +223,7 @@ package final class HTTP2ServerSession {
         nghttp2_session_get_last_proc_stream_id(handle.pointer)
     }
 
-    /// Holds the delegate for the length of a call, so that the callbacks inside need not ask for it each time.
+    /// Holds the delegate during a call, so that the callbacks inside need not load it each time.
     private func enter() {
         precondition(receiver == nil, "called from inside a delegate call")
         receiver = delegate

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-/// Values of a SETTINGS frame (RFC 9113, 6.5.2); `nil` means not announced.
+/// The values of a SETTINGS frame (RFC 9113, 6.5.2); `nil` for values that are not announced.
 package struct HTTP2Settings: Hashable, Sendable {
     /// Bytes of the header compression table of the announcing side.
     package var headerTableSize: UInt32?
@@ -15,7 +15,7 @@ package struct HTTP2Settings: Hashable, Sendable {
     /// Bytes of the largest header list the announcing side accepts, 32 added per field.
     package var maxHeaderListSize: UInt32?
 
-    /// Makes a set of settings; what is left out is not announced.
+    /// Makes a set of settings. Values that are left out are not announced.
     /// - Parameters:
     ///   - headerTableSize: Bytes of the header compression table.
     ///   - enablePush: Whether pushed responses are accepted: 0 or 1.

@@ -1,13 +1,16 @@
 /// The header fields of one request or response: one byte buffer and entries pointing into it, made to be reused.
 ///
 /// Names must be lower case. Pseudo-header fields come first (RFC 9113, 8.3). Once the buffers have grown, building a
-/// block allocates nothing. `.notIndexed` and `.neverIndexed` travel the same way (literal never indexed, RFC 7541,
-/// 6.2.3), because the library offers no third form; it also never indexes `authorization`, and sends `:path` without
-/// indexing, whatever is asked for.
+/// block allocates nothing.
+///
+/// `.notIndexed` and `.neverIndexed` travel in the same form (literal never indexed, RFC 7541, 6.2.3), because the
+/// library offers no third form. Even with `.indexed` the library sends `authorization` as never indexed and `:path`
+/// without indexing.
 package struct HeaderBlock: Sendable {
-    /// What header compression does with a field (RFC 7541, 6.2).
+    /// How header compression treats a field (RFC 7541, 6.2).
     package enum Indexing: Hashable, Sendable {
-        /// The field enters the compression table and costs one byte from then on.
+        /// The field enters the compression table. From then on it costs one byte, while it stays among the first
+        /// entries.
         case indexed
         /// The field stays out of the compression table: its value will not come again.
         case notIndexed
@@ -59,36 +62,36 @@ package struct HeaderBlock: Sendable {
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - value: The value; copied.
-    ///   - indexing: What header compression does with it.
+    ///   - indexing: How header compression treats the field.
     package mutating func append(_ name: StaticString, _ value: Span<UInt8>, _ indexing: Indexing = .indexed) {
         let stored = store(value)
         entries.append(Entry(name: text(name), value: stored, isIndexed: indexing == .indexed))
     }
 
-    /// Adds a field that is the same for the whole life of the process.
+    /// Adds a field with a constant value.
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - value: The value; not copied.
-    ///   - indexing: What header compression does with it.
+    ///   - indexing: How header compression treats the field.
     package mutating func append(_ name: StaticString, _ value: StaticString, _ indexing: Indexing = .indexed) {
         entries.append(Entry(name: text(name), value: text(value), isIndexed: indexing == .indexed))
     }
 
-    /// Adds a field whose name is known at run time only.
+    /// Adds a field whose name is known only at run time.
     /// - Parameters:
     ///   - name: The name, in lower case; copied.
     ///   - value: The value; copied.
-    ///   - indexing: What header compression does with it.
+    ///   - indexing: How header compression treats the field.
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>, _ indexing: Indexing = .indexed) {
         let storedName = store(name)
         let storedValue = store(value)
         entries.append(Entry(name: storedName, value: storedValue, isIndexed: indexing == .indexed))
     }
 
-    /// Begins a field whose value is put together in place; `endValue()` must follow.
+    /// Begins a field whose value is built in place; `endValue()` must follow.
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - indexing: What header compression does with it.
+    ///   - indexing: How header compression treats the field.
     package mutating func beginValue(_ name: StaticString, _ indexing: Indexing = .indexed) {
         precondition(open == nil, "a value is still being built")
         open = (name, indexing == .indexed, bytes.count)
@@ -121,15 +124,16 @@ package struct HeaderBlock: Sendable {
         Mark(entries: entries.count, bytes: bytes.count)
     }
 
-    /// Drops what was added after a mark, so that a constant beginning can be kept.
-    /// - Parameter mark: A mark taken of this block, not followed by a truncation to an earlier one.
+    /// Drops all that was added after a mark, so that a constant beginning can be kept.
+    /// - Parameter mark: A mark of this block. The block must not have been truncated to an earlier mark since.
     package mutating func truncate(to mark: Mark) {
         open = nil
         entries.removeSubrange(mark.entries...)
         bytes.removeSubrange(mark.bytes...)
     }
 
-    /// Whether no pseudo-header field follows another one: a peer would reset such a request (RFC 9113, 8.3).
+    /// Whether no pseudo-header field follows an ordinary one. A peer would reset a request with that order (RFC 9113,
+    /// 8.3).
     var hasPseudoFieldsFirst: Bool {
         let isPseudo = entries.map { entry in
             switch entry.name {

@@ -1,6 +1,6 @@
 import CNGHTTP2
 
-// Called by the library inside `receive` and `send` of the session they belong to, on the thread of that call.
+// The library calls these functions inside `receive` and `send` of their session, on the thread of that call.
 
 /// The functions that nghttp2 calls for a server session.
 enum ServerCallbacks {

@@ -2,21 +2,22 @@ import CNGHTTP2
 
 /// Owns one library session and moves bytes in and out of it.
 ///
-/// The library keeps a pointer to the owner of this object, set with `setOwner(_:)`; the owner must outlive it.
+/// The library keeps a pointer to the owner of this object, set with `setOwner(_:)`. The owner must outlive this
+/// object.
 final class SessionHandle {
-    /// Which end of the connection the session plays.
+    /// The end of the connection that the session is.
     enum Role {
         case client, server
     }
 
     /// The library's session; every call on it must come from one thread at a time.
     let pointer: OpaquePointer
-    /// What the library has produced and nobody has taken yet; the library keeps it until its next frame is asked for.
+    /// Bytes of the library that nobody has taken yet. The library keeps them until it is asked for its next frame.
     private var unsent = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
     /// Makes a session.
     /// - Parameters:
-    ///   - role: Which end to play.
+    ///   - role: The end that the session is.
     ///   - register: Sets the callbacks of the session.
     ///   - configure: Sets its options.
     /// - Throws: `HTTP2Error` when there is no memory.
@@ -48,7 +49,7 @@ final class SessionHandle {
         nghttp2_session_del(pointer)
     }
 
-    /// Tells the library whom its callbacks serve; not retained.
+    /// Tells the library which object its callbacks serve; not retained.
     /// - Parameter owner: The object the callbacks find in their user data.
     func setOwner(_ owner: AnyObject) {
         nghttp2_session_set_user_data(pointer, Unmanaged.passUnretained(owner).toOpaque())
@@ -66,7 +67,7 @@ final class SessionHandle {
 
     /// Feeds received bytes to the library.
     /// - Parameter bytes: The next bytes of the connection.
-    /// - Throws: `HTTP2Error` when the library gave the connection up.
+    /// - Throws: `HTTP2Error` when the library cannot continue the connection.
     func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
         let result = bytes.withUnsafeBufferPointer { buffer in
             nghttp2_session_mem_recv(pointer, buffer.baseAddress, buffer.count)
@@ -78,7 +79,7 @@ final class SessionHandle {
     /// - Parameters:
     ///   - output: The buffer.
     ///   - limit: How many bytes to append at most; a frame may be split.
-    /// - Throws: `HTTP2Error` when the library gave the connection up.
+    /// - Throws: `HTTP2Error` when the library cannot continue the connection.
     func send(into output: inout [UInt8], upTo limit: Int) throws(HTTP2Error) {
         var room = limit
         while room > 0 {
@@ -118,12 +119,12 @@ final class SessionHandle {
         } == 0
     }
 
-    /// Submits a RST_STREAM frame; without effect on streams that are closed or were never opened.
+    /// Submits a RST_STREAM frame. A request that was not written yet is withdrawn. Without effect on closed streams.
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: Why it is reset.
     func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-        // Fails for lack of memory only; the stream then stays open and ends with its connection.
+        // This fails only without memory. The stream then stays open and ends with its connection.
         _ = nghttp2_submit_rst_stream(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, code.rawValue)
     }
 
@@ -135,7 +136,7 @@ final class SessionHandle {
         return Int(bitPattern: pointer) - 1
     }
 
-    /// The form in which a slot number is stored with a stream: a pointer that is never followed.
+    /// The form in which a slot number is stored with a stream: a pointer that is never dereferenced.
     /// - Parameter slot: The slot number.
     /// - Returns: The number plus one, as a pointer.
     static func userData(for slot: Int) -> UnsafeMutableRawPointer? {
@@ -147,7 +148,7 @@ final class SessionHandle {
     }
 }
 
-/// Reads the header every frame begins with, without copying the whole union.
+/// Reads the header that every frame begins with, without copying the whole union.
 /// - Parameter frame: A frame lent by the library.
 /// - Returns: Its header.
 func frameHeader(_ frame: UnsafePointer<nghttp2_frame>) -> nghttp2_frame_hd {
@@ -172,7 +173,7 @@ func goAwayContent(_ frame: UnsafePointer<nghttp2_frame>) -> HTTP2GoAway {
         debugData: Array(debugData))
 }
 
-/// Copies what is due of a lent body into the buffer the library offers.
+/// Copies the next bytes of a body into the buffer that the library offers.
 /// - Parameters:
 ///   - body: The whole body.
 ///   - offset: Where the next byte is; moved on.

@@ -4,10 +4,11 @@ package enum StreamClosure: Hashable, Sendable {
     case complete
     /// The peer reset the stream, or sent a response that HTTP/2 forbids; the request may have been processed.
     case reset(HTTP2ErrorCode)
-    /// The peer provably did not process the request: above the last stream of a GOAWAY, refused, or never written.
+    /// The peer provably did not process the request: its stream was above the last stream of a GOAWAY, refused, or
+    /// never written.
     case unprocessed
     /// This side reset the stream after it had been written; the request may have been processed.
     case cancelled
-    /// The connection went away before the response was complete; the request may have been processed.
+    /// The connection was lost before the response was complete; the request may have been processed.
     case lost
 }

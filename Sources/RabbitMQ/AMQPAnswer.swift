@@ -1,8 +1,8 @@
-/// An answer to a request about queues and exchanges, with what tools want to know of it.
+/// The broker's answer to an `AMQPRequest`, reduced to the values that tools use.
 package enum AMQPAnswer: Sendable, Equatable {
-    /// It is done.
+    /// The request is carried out.
     case done
-    /// A queue, by declaring or looking at it.
+    /// The queue that was declared or inspected, with its ready messages and its consumers.
     case queue(name: String, messages: Int, consumers: Int)
     /// How many messages were removed.
     case count(Int)

@@ -2,7 +2,7 @@ import EventLoop
 import Text
 
 extension AMQPEndpoint {
-    /// What a URI may leave out because it comes from elsewhere.
+    /// Parts that a URI may leave out, because the caller supplies them in another way.
     package struct Supplements: OptionSet, Sendable {
         /// The bits.
         package let rawValue: Int
@@ -21,12 +21,18 @@ extension AMQPEndpoint {
     /// Reads an `amqp:` or `amqps:` URI.
     ///
     /// Follows <https://www.rabbitmq.com/docs/uri-spec> and
-    /// <https://www.rabbitmq.com/docs/uri-query-parameters>, with one exception: `amqp://host/` means the virtual host
-    /// `/`, not the one with the empty name. No error repeats a part of the URI in which a password might stand.
+    /// <https://www.rabbitmq.com/docs/uri-query-parameters>, with these exceptions:
+    ///
+    /// - `amqp://host/` means the virtual host `/`, not the one with the empty name.
+    /// - The host must be there. So must the password of a user, unless `supplements` has it or the login is EXTERNAL.
+    /// - Unknown, repeated and empty parameters are errors. So are parameters of TLS with `amqp:`, and every value of
+    ///   `verify` but `verify_peer`.
+    ///
+    /// No error repeats a part of the URI in which a password might stand.
     ///
     /// - Parameters:
     ///   - uri: The URI as the user wrote it.
-    ///   - supplements: What the caller adds to it.
+    ///   - supplements: The parts that the caller supplies.
     /// - Returns: The endpoint.
     /// - Throws: `invalidURI` saying which part is wrong, and how to write it.
     package static func parse(
@@ -153,7 +159,7 @@ extension AMQPEndpoint {
     /// Reads a decimal number of at most nine digits.
     ///
     /// - Parameter digits: The text.
-    /// - Returns: Nil if there is anything but digits.
+    /// - Returns: Nil for anything but one to nine digits.
     static func number(_ digits: some Collection<UInt8>) -> Int? {
         guard (1...9).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }

@@ -1,5 +1,5 @@
 extension AMQPEndpoint {
-    /// The query parameters understood, as RabbitMQ's own clients spell them.
+    /// The known query parameters, spelled as RabbitMQ's Erlang client spells them.
     private static let knownParameters = [
         "auth_mechanism", "cacertfile", "certfile", "channel_max", "connection_timeout", "frame_max", "heartbeat",
         "keyfile", "server_name_indication", "verify",

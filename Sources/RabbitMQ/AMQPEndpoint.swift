@@ -19,7 +19,7 @@ package struct AMQPEndpoint: Sendable, Equatable {
     package var virtualHost: String = "/"
     /// The heartbeat interval asked for, in seconds.
     package var heartbeat: Int = 15
-    /// How long connecting and logging in may take, each.
+    /// How long each step may take: the TCP connection, the TLS handshake, the login.
     package var connectionTimeout: Duration = .seconds(10)
     /// The number of channels asked for.
     package var channelMax: Int = 256
@@ -27,12 +27,14 @@ package struct AMQPEndpoint: Sendable, Equatable {
     package var frameMax: Int = 131_072
     /// The certificate files, for TLS.
     package var tls = AMQPTLSFiles()
-    /// The name to ask for and to check in the peer's certificate, where it is not `host`.
+    /// The name to send (SNI) and to check in the peer's certificate; `host` if nil.
     package var serverName: String?
     /// Whether to log in by client certificate (SASL EXTERNAL) instead of user and password.
     package var saslExternal = false
 
-    /// Where it is and who logs in, without the password: `user@host:port/virtual-host`, the virtual host percent-encoded.
+    /// The user and the place, without the password: `user@host:port/virtual-host`.
+    ///
+    /// The virtual host is percent-encoded. There is no `user@` where the client certificate logs in.
     package var place: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return "\(saslExternal ? "" : "\(user)@")\(name):\(port)/\(PercentText.encode(virtualHost))"
@@ -50,7 +52,7 @@ package struct AMQPEndpoint: Sendable, Equatable {
         self.useTLS = useTLS
     }
 
-    /// Whether the login and all messages can be read on the way: they leave this machine unencrypted.
+    /// Whether the login and all messages leave this machine unencrypted, so that others can read them.
     package var isExposed: Bool { !useTLS && !SocketAddress.isLoopback(host: host) }
 
     /// The URI with `***` in place of the password.

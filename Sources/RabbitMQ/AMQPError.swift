@@ -20,9 +20,9 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
         package static let unreachable = Code(rawValue: "unreachable")
         /// TLS could not be set up, or the peer's certificate was not acceptable.
         package static let tls = Code(rawValue: "tls")
-        /// The broker refused user, password, virtual host or permission (403, 530).
+        /// The broker refused user, password, virtual host or permission (403, 530), the kind of login, or a report.
         package static let refused = Code(rawValue: "refused")
-        /// The broker's configuration rules out what is needed of it.
+        /// The broker's configuration allows too small frames or too few channels.
         package static let unsuitable = Code(rawValue: "unsuitable")
         /// The broker closed the connection.
         package static let connectionClosed = Code(rawValue: "connection_closed")
@@ -53,7 +53,9 @@ package struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// The broker's reply code (AMQP 0-9-1, 1.1), where the broker gave one.
     package var replyCode: UInt16?
 
-    /// The kind of failure with the broker's reply code, for comparing failures: messages name the address that was tried.
+    /// The kind of failure with the broker's reply code, for comparing failures.
+    ///
+    /// `message` does not serve for that, because it may name the address that was tried.
     package var kind: String { replyCode.map { "\(code.rawValue) \($0)" } ?? code.rawValue }
 
     /// Whether the same attempt may succeed later without a change of configuration.

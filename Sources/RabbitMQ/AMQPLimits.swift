@@ -2,15 +2,15 @@
 struct AMQPLimits: Equatable {
     /// The highest channel number.
     var channelMax: Int
-    /// The largest frame, in bytes, with all that is around its payload.
+    /// The largest frame, in bytes: head, payload and end mark.
     var frameMax: Int
     /// The heartbeat interval, in seconds; 0 for none.
     var heartbeat: Int
 
-    /// The smaller of what is wanted here and what the broker offers, where 0 means no limit.
+    /// The smaller of each wanted and offered value. Where the broker offers 0, the wanted value stays.
     ///
     /// - Parameter offer: What the broker offers.
-    /// - Returns: What both can live with.
+    /// - Returns: The limits to agree to.
     func agreed(with offer: AMQPLimits) -> AMQPLimits {
         func smaller(_ wanted: Int, _ offered: Int) -> Int { offered == 0 ? wanted : min(wanted, offered) }
         return AMQPLimits(

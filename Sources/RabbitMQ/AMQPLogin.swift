@@ -2,8 +2,8 @@ import CRabbitMQ
 
 /// Who logs in, where and how: the client's half of the login (AMQP 0-9-1, the class connection).
 struct AMQPLogin {
-    /// What this client understands. Without these the broker would not tell of its alarms, of consumers that it
-    /// cancels, and of logins that it refuses.
+    /// The capabilities that this client declares. Without them the broker would not report its alarms, the consumers
+    /// that it cancels, and the logins that it refuses.
     private static let capabilities = [
         "consumer_cancel_notify", "connection.blocked", "basic.nack", "publisher_confirms",
         "authentication_failure_close",
@@ -30,7 +30,7 @@ struct AMQPLogin {
         return "\(who) on virtual host \(endpoint.virtualHost) of \(endpoint.host):\(endpoint.port)"
     }
 
-    /// Says of an error which login it ended.
+    /// Adds the login to the message of an error that ended it.
     ///
     /// - Parameter error: What happened during the login.
     /// - Returns: The error with the login in its message.
@@ -42,7 +42,7 @@ struct AMQPLogin {
 
     /// Writes connection.start-ok: who this is, what it understands, and the user's name and password.
     ///
-    /// - Parameter output: Where to.
+    /// - Parameter output: The writer that gets the method.
     /// - Throws: An error that ends the connection.
     func putStartOk(into output: inout FrameWriter) throws(AMQPError) {
         func entry(_ name: String, _ value: FieldValue) -> FieldTable.Entry {
@@ -68,8 +68,8 @@ struct AMQPLogin {
     /// Writes connection.tune-ok, and connection.open for the virtual host.
     ///
     /// - Parameters:
-    ///   - limits: What both ends can live with.
-    ///   - output: Where to.
+    ///   - limits: The agreed limits.
+    ///   - output: The writer that gets the methods.
     /// - Throws: An error that ends the connection.
     func putOpen(_ limits: AMQPLimits, into output: inout FrameWriter) throws(AMQPError) {
         var tuneOk = amqp_connection_tune_ok_t(

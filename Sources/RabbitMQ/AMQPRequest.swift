@@ -2,12 +2,13 @@ import CRabbitMQ
 
 /// A request about queues and exchanges, for tools. The broker answers with an `AMQPAnswer`, or it closes the channel.
 package enum AMQPRequest: Sendable, Equatable {
-    /// Fetches one message without a consumer; it follows the answer as a delivery.
+    /// Fetches one message without a consumer. The message follows the answer as a delivery.
     case get(queue: String)
-    /// Declares a queue. An exclusive one is this connection's alone and goes away with it; any other is durable.
-    /// An empty name lets the broker choose. An argument is `x-queue-type`, for example.
+    /// Declares a queue. An exclusive queue belongs to this connection alone. It goes away with the connection, or with
+    /// its last consumer. Any other queue is durable. An empty name lets the broker choose. An argument is
+    /// `x-queue-type`, for example.
     case declareQueue(name: String, isExclusive: Bool, arguments: FieldTable)
-    /// Asks how full a queue is, without making it. The broker closes the channel with code 404 if there is no such
+    /// Asks how full a queue is, without declaring it. The broker closes the channel with code 404 if there is no such
     /// queue.
     case inspectQueue(name: String)
     /// Binds a queue to an exchange.
@@ -15,7 +16,7 @@ package enum AMQPRequest: Sendable, Equatable {
     /// Declares a durable exchange: `topic`, `direct`, `fanout` or `headers`. An argument is `alternate-exchange`,
     /// for example.
     case declareExchange(name: String, type: String, arguments: FieldTable)
-    /// Empties a queue of what waits in it.
+    /// Removes the ready messages of a queue.
     case purgeQueue(name: String)
     /// Deletes a queue with all that is in it.
     case deleteQueue(name: String)
@@ -35,7 +36,7 @@ package enum AMQPRequest: Sendable, Equatable {
     /// Writes the method.
     ///
     /// - Parameters:
-    ///   - output: Where to.
+    ///   - output: The writer that gets the method.
     ///   - channel: The channel to ask on.
     /// - Throws: `invalidMessage` for a name of more than 255 bytes, and nothing is written then; any other error ends
     ///   the connection.

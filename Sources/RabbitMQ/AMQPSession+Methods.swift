@@ -5,9 +5,9 @@ extension AMQPSession {
 
     /// Asks for a channel.
     ///
-    /// - Parameter channel: Its number, from 1; small numbers, because memory grows with the largest.
-    /// - Throws: `unsuitable` above `channelMax`, `channelClosed` where the channel is not closed, and the session stays
-    ///   as it was; any other error ends it.
+    /// - Parameter channel: Its number, from 1. Choose small numbers, because memory grows with the largest.
+    /// - Throws: `unsuitable` above `channelMax`, or `channelClosed` for a channel that is in use; the session stays as
+    ///   it was then. Any other error ends the session.
     package func openChannel(_ channel: UInt16) throws(AMQPError) {
         try checkUsable()
         guard Int(channel) <= channelMax else {
@@ -16,7 +16,7 @@ extension AMQPSession {
                 "the broker allows \(channelMax) channels on a connection, and number \(channel) is needed: raise "
                     + "channel_max")
         }
-        // A broker that took too long to answer may still be about to.
+        // The broker may still answer an earlier request to open or close this channel.
         guard [.unused, .closed].contains(state.phase(of: channel)) else {
             throw AMQPError(.channelClosed, "channel \(channel) is in use or about to be opened or closed")
         }
@@ -26,7 +26,7 @@ extension AMQPSession {
         try send(Method.channelOpen, channel, &open)
     }
 
-    /// Asks for a channel's end; nothing that is still under way on it is reported.
+    /// Asks for a channel's end. Nothing more is reported on the channel, except its end.
     ///
     /// - Parameter channel: Its number.
     /// - Throws: An error that ends the connection.
@@ -105,7 +105,7 @@ extension AMQPSession {
         do throws(AMQPError) {
             try request.put(into: &output, channel: channel)
         } catch {
-            // Of a request with a name that is too long, nothing was written.
+            // A request with a name that is too long has written nothing.
             throw error.code == .invalidMessage ? error : end(error)
         }
         channels[Int(channel)].awaitAnswer(to: request)
@@ -116,9 +116,10 @@ extension AMQPSession {
     /// Publishes a message if there is room for it.
     ///
     /// - Parameters:
-    ///   - message: The message; it was copied when this returns.
+    ///   - message: The message; copied.
     ///   - channel: An open channel.
-    /// - Returns: False if it would have to wait, or the broker announced that it does not read; nothing is sent then.
+    /// - Returns: False while the output has no room, while the broker is suspect, and while it has announced that it
+    ///   does not read. Nothing is sent then.
     /// - Throws: `invalidMessage` if it cannot be written in AMQP, and the session stays as it was; any other error
     ///   ends it.
     package func publish(_ message: borrowing OutgoingMessage, channel: UInt16) throws(AMQPError) -> Bool {
@@ -135,13 +136,13 @@ extension AMQPSession {
 
     // MARK: Settling deliveries
 
-    /// Acknowledges a delivery, or all up to it; only on the channel generation that delivered it.
+    /// Acknowledges a delivery, or all up to it. The channel must still be the generation that delivered it.
     ///
     /// - Parameters:
     ///   - channel: The channel.
     ///   - deliveryTag: The delivery.
-    ///   - multiple: Whether all earlier ones are meant as well.
-    /// - Returns: False if it would have to wait; nothing is sent then.
+    ///   - multiple: Whether all earlier deliveries of the channel are meant as well.
+    /// - Returns: False while the output has no room or the broker is suspect; nothing is sent then.
     /// - Throws: An error that ends the connection.
     package func acknowledge(channel: UInt16, deliveryTag: UInt64, multiple: Bool) throws(AMQPError) -> Bool {
         guard try maySettle() else { return false }
@@ -156,7 +157,7 @@ extension AMQPSession {
     ///   - channel: The channel.
     ///   - deliveryTag: The delivery.
     ///   - requeue: Whether it goes back to its queue.
-    /// - Returns: False if it would have to wait; nothing is sent then.
+    /// - Returns: False while the output has no room or the broker is suspect; nothing is sent then.
     /// - Throws: An error that ends the connection.
     package func reject(channel: UInt16, deliveryTag: UInt64, requeue: Bool) throws(AMQPError) -> Bool {
         guard try maySettle() else { return false }
@@ -165,14 +166,14 @@ extension AMQPSession {
         return true
     }
 
-    /// Hands back a delivery, or all up to it.
+    /// Rejects a delivery, or all up to it; without requeueing the broker dead-letters them.
     ///
     /// - Parameters:
     ///   - channel: The channel.
     ///   - deliveryTag: The delivery.
-    ///   - multiple: Whether all earlier ones are meant as well.
+    ///   - multiple: Whether all earlier deliveries of the channel are meant as well.
     ///   - requeue: Whether they go back to their queue.
-    /// - Returns: False if it would have to wait; nothing is sent then.
+    /// - Returns: False while the output has no room or the broker is suspect; nothing is sent then.
     /// - Throws: An error that ends the connection.
     package func negativeAcknowledge(
         channel: UInt16, deliveryTag: UInt64, multiple: Bool, requeue: Bool
@@ -184,7 +185,7 @@ extension AMQPSession {
         return true
     }
 
-    /// Room for the arguments of an acknowledgement and its relatives, in bytes: the method's number, a tag and flags.
+    /// Room for an acknowledgement, a reject or a nack, in bytes: the method's number, a delivery tag and flags.
     private static let settlementSize = 16
 
     @inline(__always)
@@ -195,13 +196,14 @@ extension AMQPSession {
 
     // MARK: Ends
 
-    /// Asks for an orderly end: the broker first reads all that was sent before. Until it answers, what arrives is
-    /// dropped; `isClosed` says when it has.
+    /// Asks for an orderly end: the broker first reads all that was sent before. Until the broker answers, frames on
+    /// channels are dropped. Before connection.open was sent, the session ends at once. `isClosed` is true after the
+    /// end.
     package func close() {
         guard !isDead, state.close() else { return }
         var close = amqp_connection_close_t()
         close.reply_code = 200
-        // A buffer without room for it ends the session as well.
+        // If the output has no room for it, the error ends the session as well.
         try? send(Method.connectionClose, 0, &close)
     }
 

@@ -7,7 +7,7 @@ extension AMQPSession {
     /// - Parameters:
     ///   - frame: The frame.
     ///   - delegate: What to report to.
-    /// - Throws: Anything; the session must be dropped then.
+    /// - Throws: Any `AMQPError`; the session must be dropped then.
     func handle(_ frame: Frame, _ delegate: any AMQPSessionDelegate) throws(AMQPError) {
         switch frame.kind {
         case .heartbeat: return
@@ -30,7 +30,7 @@ extension AMQPSession {
         let channel = Int(frame.channel)
         guard let message = try channels[channel].message(frame, bodyLimit: bodyLimit) else { return }
         guard case .returned(let code) = channels[channel].kind else { return delegate.delivered(message) }
-        // A message of our own came back: what cannot be read was not written by us.
+        // This client wrote the message that came back. Properties that cannot be read are the broker's error.
         let properties = try MessagePropertyReader(message.bytes, message.properties)
         let bytes = message.bytes.span
         delegate.returned(
@@ -65,7 +65,7 @@ extension AMQPSession {
             var closeOk = amqp_channel_close_ok_t(dummy: 0)
             try send(Method.channelCloseOk, channel, &closeOk)
         case .take:
-            // The delegate may open a channel from inside its report: it is called when the reader has returned.
+            // Report after the reader has returned: the delegate may open a channel, and that changes `channels`.
             let meaning = try channels[Int(channel)].event(method, arguments, decoder: &decoder)
             try report(meaning, channel, delegate)
         }
@@ -84,7 +84,7 @@ extension AMQPSession {
         case .consumeCancelled(let tag, let byBroker):
             delegate.consumeCancelled(channel, consumerTag: tag, byBroker: byBroker)
         case .flow(let isActive):
-            // RabbitMQ never sends it; refusing to know it would still be worse than agreeing.
+            // RabbitMQ never sends channel.flow. If it comes nevertheless, agreeing is better than an error.
             var flowOk = amqp_channel_flow_ok_t(active: isActive ? 1 : 0)
             try send(Method.channelFlowOk, channel, &flowOk)
         case .answered(let answer): delegate.answered(channel, answer)
@@ -109,7 +109,7 @@ extension AMQPSession {
             if case .unblocked = event { delegate.connectionUnblocked() }
         case .confirmClose(let code, let text):
             var closeOk = amqp_connection_close_ok_t(dummy: 0)
-            // The broker is leaving either way, so a failure to answer is of no interest.
+            // The broker ends the connection in any case, so a failure to answer does not matter.
             try? send(Method.connectionCloseOk, 0, &closeOk)
             if phase == .open { delegate.connectionClosed(code: code, text: text) }
             let what = phase == .open ? "the broker closed the connection" : "the broker refused \(loginText)"

@@ -3,39 +3,43 @@ import Glibc
 
 /// One AMQP connection without a socket: bytes in, events and bytes out.
 ///
-/// It has no clock, and nothing in it waits. What arrived is given to `receive`, which reports what it was to a delegate;
-/// what is to be sent gathers in one output buffer, which its owner empties with `withPendingOutput`, once per turn.
-/// rabbitmq-c is used as a codec for methods and properties only. After any error thrown by `receive`, `tick`, or by a
-/// request other than `invalidMessage`, the session must be dropped. Bytes that wait may still be sent, because they
-/// may tell the broker why. One thread at a time.
+/// The session has no clock and never waits. Its owner passes received bytes to `receive`, which reports their meaning
+/// to a delegate. Bytes to be sent gather in one output buffer. The owner empties the buffer with `withPendingOutput`,
+/// once per turn. rabbitmq-c serves only as a codec for methods and properties.
+///
+/// After an error of `receive` or `tick` the session must be dropped. So must it after an error of a request, unless
+/// the request's comment excepts that error. Bytes that wait may still be sent, because they may tell the broker why.
+/// One thread at a time.
 // Protected by hand-over: its owner passes it on and does not touch it again; debug builds check the thread.
 package final class AMQPSession: @unchecked Sendable {
-    /// The smallest limit of a frame that is worked with, in bytes, as RabbitMQ itself asks of clients since 4.1.
+    /// The smallest negotiated frame limit that this client works with, in bytes. RabbitMQ asks the same of clients
+    /// since 4.1.
     ///
     /// Properties must fit one frame (AMQP 0-9-1, 4.2.6.1). The properties of any copy, dead letter or result fit this
-    /// size once the producer's headers are left out. So a worker can always write what it owes.
+    /// size once the producer's headers are left out. So a worker can always publish them.
     package static let smallestFrameMax = 8192
-    /// The largest frame to accept on a connection that consumes, in bytes: a broker exceeds the negotiated limit
-    /// (131,072 by default) when it adds headers to a message that it delivers again.
+    /// The largest frame to accept on a connection that consumes, in bytes. A broker exceeds the negotiated limit
+    /// (131,072 bytes by default) when it adds headers to a message that it delivers again.
     package static let consumingReceiveLimit = 160 << 10
 
     /// Who logs in, where and how.
     let login: AMQPLogin
-    /// The largest body that is buffered; larger ones arrive without it. It counts for messages that begin from now on.
+    /// The largest body that is buffered, in bytes. A message with a larger body is delivered without its body. A new
+    /// value holds for messages whose header frame arrives from now on.
     package var bodyLimit: Int
-    /// What may come next, and what is to be answered.
+    /// Decides what may come next, and how to answer.
     var state: AMQPSessionStateMachine
     /// Cuts what arrives into frames.
     var frames: FrameReader
     /// Decodes arguments of methods.
     var decoder = MethodDecoder()
-    /// What is to be sent.
+    /// The frames that wait to be sent.
     var output = FrameWriter()
     /// What is being received on each channel, by number.
     var channels: [ChannelReader] = []
-    /// Set after the first error; the session is of no more use then.
+    /// Whether an error has ended the session.
     private(set) var isDead = false
-    /// Whether nothing was heard for one and a half heartbeats, as of the last `tick`.
+    /// Whether the last `tick` found that nothing was heard for one and a half heartbeats. False again after `receive`.
     package private(set) var isSuspect = false
     #if DEBUG
         private var owner: pthread_t?
@@ -86,7 +90,7 @@ package final class AMQPSession: @unchecked Sendable {
     ///   - bytes: The bytes, in any portions.
     ///   - delegate: What to report to.
     ///   - now: The time.
-    /// - Throws: Anything; the session must be dropped then.
+    /// - Throws: Any `AMQPError`; the session must be dropped then.
     package func receive(
         _ bytes: Span<UInt8>, delegate: any AMQPSessionDelegate, now: MonotonicTime
     ) throws(AMQPError) {
@@ -115,7 +119,7 @@ package final class AMQPSession: @unchecked Sendable {
         }
         isSuspect = state.isSuspect(now: now)
         guard state.owesHeartbeat(now: now) else { return }
-        // What waits already is as good as a heartbeat, once it goes.
+        // Bytes that are already waiting replace the heartbeat once they leave.
         if output.isEmpty { output.putHeartbeat() }
         state.sent(now: now)
     }
@@ -123,7 +127,7 @@ package final class AMQPSession: @unchecked Sendable {
     /// When `tick` has something to do.
     ///
     /// - Parameter now: The time.
-    /// - Returns: Nil without heartbeats.
+    /// - Returns: Nil before the login is complete, after the end, and without heartbeats.
     package func nextTick(now: MonotonicTime) -> MonotonicTime? { isDead ? nil : state.nextHeartbeatEvent(now: now) }
 
     // MARK: Bytes out
@@ -131,7 +135,7 @@ package final class AMQPSession: @unchecked Sendable {
     /// How many bytes wait to be sent.
     package var pendingOutput: Int { output.count }
 
-    /// Lends all that waits to be sent; those bytes that went out are dropped.
+    /// Lends all bytes that wait to be sent, and drops those that went out.
     ///
     /// - Parameters:
     ///   - now: The time.
@@ -149,7 +153,7 @@ package final class AMQPSession: @unchecked Sendable {
     /// Whether so many bytes may be published or acknowledged now.
     ///
     /// - Parameter size: How many bytes.
-    /// - Returns: False for a broker that is suspect, and where too much waits already.
+    /// - Returns: False while the broker is suspect, and while too many bytes wait already.
     @inline(__always)
     func hasRoom(for size: Int) -> Bool { !isSuspect && output.hasRoom(for: size) }
 
@@ -177,7 +181,7 @@ package final class AMQPSession: @unchecked Sendable {
         guard !isDead else { throw AMQPError(.connectionLost, "the AMQP connection is closed") }
     }
 
-    /// Lets another thread use the session from now on; the next use decides which.
+    /// Lets another thread use the session from now on: the thread of the next use.
     package func disown() {
         #if DEBUG
             owner = nil

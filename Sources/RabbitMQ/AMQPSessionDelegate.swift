@@ -8,15 +8,17 @@ package protocol AMQPSessionDelegate: AnyObject {
     func qosSet(_ channel: UInt16)
     /// Deliveries of a consumer follow.
     func consumeStarted(_ channel: UInt16, consumerTag: [UInt8])
-    /// No deliveries of the consumer follow: as asked for, or because its queue is gone (`byBroker`).
+    /// No more deliveries of the consumer follow. It was cancelled as asked for, or by the broker (`byBroker`), for
+    /// example because its queue is gone.
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool)
     /// The channel confirms what is published from now on, counting from 1.
     func confirmsSelected(_ channel: UInt16)
-    /// The channel is closed: by the broker with its reply code, or as asked for, with code 200. It may be opened again.
+    /// The channel is closed: by the broker with its reply code, or as asked for with code 200. It may be opened again.
     func channelClosed(_ channel: UInt16, code: UInt16, text: String)
-    /// The broker closes the connection; `receive` throws next.
+    /// The broker closes the open connection; `receive` throws next. A close during the login is only thrown.
     func connectionClosed(code: UInt16, text: String)
-    /// The broker stopped reading what is published (an alarm); publishing answers false until it is over.
+    /// The broker stopped reading what is published, because of an alarm. `publish` returns false until the alarm is
+    /// over.
     func connectionBlocked(reason: String)
     /// The alarm is over.
     func connectionUnblocked()

@@ -1,9 +1,9 @@
 import EventLoop
 
-/// Where a connection and its channels stand: what may come next, and what is to be answered (AMQP 0-9-1, 2.2.4, and
-/// the classes connection and channel).
+/// Where a connection and its channels stand: what may come next, and how to answer (AMQP 0-9-1, 2.2.4, and the classes
+/// connection and channel).
 ///
-/// Pure: what came in is an event, what goes out is an action. What a broker must not send is an error, never a trap.
+/// Pure: events come in, actions come out. Anything that a broker must not send is an error, never a trap.
 struct AMQPSessionStateMachine {
     /// Where the connection stands.
     enum Phase: Equatable {
@@ -15,13 +15,13 @@ struct AMQPSessionStateMachine {
         case awaitingOpenOk
         /// Channels can be opened.
         case open
-        /// We asked for the end; what still comes is dropped.
+        /// We asked for the end; frames on channels are dropped.
         case closing
-        /// The end, in whatever way it came.
+        /// The connection has ended, in order or not.
         case closed
     }
 
-    /// What came in for the connection itself.
+    /// A method that came in for the connection itself.
     enum ConnectionEvent {
         /// connection.start: the protocol's version, and how one can log in, separated by spaces.
         case start(major: UInt8, minor: UInt8, mechanisms: String)
@@ -41,7 +41,7 @@ struct AMQPSessionStateMachine {
         case unblocked
     }
 
-    /// What follows from an event of the connection.
+    /// How to react to an event of the connection.
     enum ConnectionAction: Equatable {
         /// Nothing.
         case ignore
@@ -49,7 +49,7 @@ struct AMQPSessionStateMachine {
         case logIn
         /// Send connection.tune-ok and connection.open.
         case open(AMQPLimits)
-        /// Report it.
+        /// Send nothing. The session reports `blocked` and `unblocked` to its delegate; the rest shows in `phase`.
         case report
         /// Send connection.close-ok; the connection is over.
         case confirmClose(code: UInt16, text: String)
@@ -58,28 +58,28 @@ struct AMQPSessionStateMachine {
     /// Where a channel stands.
     enum ChannelPhase { case unused, opening, open, closing, closed }
 
-    /// What came in for a channel.
+    /// A frame that came in for a channel.
     enum ChannelEvent { case openOk, close, closeOk, other }
 
-    /// What follows from an event of a channel.
+    /// How to react to an event of a channel.
     enum ChannelAction: Equatable {
-        /// Nothing: after a close in either direction, what is still under way is dropped.
+        /// Nothing: after a close in either direction, frames that are still under way are dropped.
         case ignore
         /// The channel is open: report it.
         case opened
         /// The broker closed the channel: confirm that, and report it.
         case confirmClose
-        /// The broker closed a channel that is closed already: confirm that, too, and say nothing.
+        /// The broker closed a channel that is closed already: confirm that, too, and report nothing.
         case confirmAgain
         /// The channel is closed as asked for: report it.
         case closed
-        /// What came is meant for an open channel: work with it.
+        /// The frame is meant for an open channel: read it.
         case take
     }
 
     /// Where the connection stands.
     private(set) var phase = Phase.awaitingStart
-    /// What was agreed to; what is wanted until then.
+    /// The agreed limits; before connection.tune, the wanted ones.
     private(set) var limits: AMQPLimits
     /// Whether the broker announced that it does not read what is published.
     private(set) var isBlocked = false
@@ -108,7 +108,8 @@ struct AMQPSessionStateMachine {
     ///
     /// - Parameter event: What came in.
     /// - Returns: What is to be done.
-    /// - Throws: `protocolViolation` for what must not come now, `refused` or `unsuitable` where no login is possible.
+    /// - Throws: `protocolViolation` for an event that must not come now, `refused` or `unsuitable` where no login is
+    ///   possible.
     mutating func received(_ event: ConnectionEvent) throws(AMQPError) -> ConnectionAction {
         switch (phase, event) {
         case (.awaitingStart, .start(let major, let minor, let mechanisms)):
@@ -157,7 +158,7 @@ struct AMQPSessionStateMachine {
 
     /// Notes that the end is asked for.
     ///
-    /// - Returns: Whether connection.close is to be sent: not before the login, nor twice.
+    /// - Returns: Whether connection.close is to be sent: not before connection.open was sent, and only once.
     mutating func close() -> Bool {
         guard phase == .open || phase == .awaitingOpenOk else {
             if phase != .closing { phase = .closed }
@@ -207,7 +208,8 @@ struct AMQPSessionStateMachine {
     ///   - event: What came in.
     ///   - channel: The channel's number, not 0.
     /// - Returns: What is to be done.
-    /// - Throws: `protocolViolation` for a channel that was never opened, or is not open yet.
+    /// - Throws: `protocolViolation` while the connection is not open, for a channel that was never opened or is not
+    ///   open yet, and for an open-ok or close-ok that was not asked for.
     mutating func received(_ event: ChannelEvent, on channel: UInt16) throws(AMQPError) -> ChannelAction {
         guard phase == .open else {
             if phase == .closing { return .ignore }
@@ -258,13 +260,13 @@ struct AMQPSessionStateMachine {
         keepsHeartbeats && now - lastHeard > interval + interval / 2
     }
 
-    /// Whether nothing was heard for two heartbeats; the connection is to be given up then (AMQP 0-9-1, 4.2.7).
+    /// Whether nothing was heard for two heartbeats; the connection is to be dropped then (AMQP 0-9-1, 4.2.7).
     ///
     /// - Parameter now: The time.
     /// - Returns: Whether the broker is lost.
     func isLost(now: MonotonicTime) -> Bool { keepsHeartbeats && now - lastHeard > interval * 2 }
 
-    /// Whether a heartbeat is to be sent, because nothing else was for half an interval.
+    /// Whether a heartbeat is due: nothing was sent for half an interval.
     ///
     /// - Parameter now: The time.
     /// - Returns: Whether it is due.
@@ -272,10 +274,10 @@ struct AMQPSessionStateMachine {
         keepsHeartbeats && now - lastSent >= interval / 2
     }
 
-    /// When one of the answers above changes next.
+    /// When `isSuspect`, `isLost` or `owesHeartbeat` changes next.
     ///
     /// - Parameter now: The time.
-    /// - Returns: Nil without heartbeats.
+    /// - Returns: Nil before the login is complete, after the end, and without heartbeats.
     func nextHeartbeatEvent(now: MonotonicTime) -> MonotonicTime? {
         guard keepsHeartbeats else { return nil }
         let silence = isSuspect(now: now) ? interval * 2 : interval + interval / 2

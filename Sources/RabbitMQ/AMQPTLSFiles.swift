@@ -1,4 +1,4 @@
-/// The certificate files of a TLS connection to a broker; PEM, read anew for each connection.
+/// The certificate files of TLS connections to a broker, in PEM. Each look-up of the broker reads them anew.
 package struct AMQPTLSFiles: Sendable, Equatable {
     /// The authorities to trust instead of the system's.
     package var caFile: String?

@@ -2,7 +2,7 @@ import CRabbitMQ
 
 /// Reads what a broker sends on one open channel: methods, and messages in several frames.
 ///
-/// It holds the message that is half there and the request that is not answered yet. Nothing is reported from inside:
+/// It holds the message that is not complete yet and the request that is not answered yet. It reports nothing itself:
 /// its owner reports what the methods return. Errors are violations of the protocol, which end the connection.
 struct ChannelReader {
     /// What a method of the broker means.
@@ -15,9 +15,9 @@ struct ChannelReader {
         case confirmsSelected
         /// A consumer is started.
         case consumeStarted(tag: [UInt8])
-        /// A consumer is at its end, as asked for or by the broker.
+        /// A consumer has ended, as asked for or by the broker.
         case consumeCancelled(tag: [UInt8], byBroker: Bool)
-        /// The broker took or refused what was published under this number, or all up to it.
+        /// The broker took or refused the message that was published under this number, or all up to it.
         case confirmed(tag: UInt64, multiple: Bool, positive: Bool)
         /// The broker wants the flow of messages to go on or to stop, and waits for an answer.
         case flow(isActive: Bool)
@@ -29,7 +29,7 @@ struct ChannelReader {
     /// The number of the method whose answer is awaited; 0 for none.
     private var asked: UInt32 = 0
 
-    /// What the message that was read last is.
+    /// Whether the last message is a delivery or a returned one.
     var kind: ContentAssembly.Kind { content.kind }
 
     /// Notes that a request was sent; one at a time.
@@ -37,7 +37,7 @@ struct ChannelReader {
     /// - Parameter request: The request.
     mutating func awaitAnswer(to request: AMQPRequest) { asked = request.method }
 
-    /// Forgets what is half received and what was asked, because the channel ends.
+    /// Forgets the incomplete message and the open request, because the channel ends.
     mutating func forget() {
         content.abandon()
         asked = 0

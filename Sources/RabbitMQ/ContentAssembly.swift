@@ -13,7 +13,7 @@ struct ContentAssembly {
     private var step = Step.idle
     /// What is being put together.
     private(set) var kind = Kind.returned(code: 0)
-    /// Exchange and routing key until the header tells how large the message becomes; kept for the next message.
+    /// Exchange and routing key, until the header says how large the message is. The next message uses the same memory.
     private var head: [UInt8] = []
     private var exchangeCount = 0
     private var bytes: [UInt8] = []
@@ -46,7 +46,7 @@ struct ContentAssembly {
     /// - Parameters:
     ///   - properties: The property list as it is on the wire.
     ///   - bodySize: The announced size of the body; any value.
-    ///   - limit: The largest body that is kept.
+    ///   - limit: The largest body that is kept, in bytes. The body of a returned message is never kept.
     /// - Returns: Whether the message is complete.
     /// - Throws: `protocolViolation` if no message was begun.
     mutating func header(
@@ -86,7 +86,7 @@ struct ContentAssembly {
     /// Takes the complete message and makes room for the next.
     ///
     /// - Parameter channel: The channel, for the delivery.
-    /// - Returns: The message; of a returned one, the tag means nothing.
+    /// - Returns: The message. The tag of a returned message means nothing.
     mutating func take(channel: UInt16) -> Delivery {
         step = .idle
         let taken = bytes

@@ -1,4 +1,4 @@
-/// A field table on its own, in the order of the wire; names may repeat.
+/// A field table with memory of its own, in the order of the wire. Names may repeat.
 package struct FieldTable: Sendable, Equatable {
     /// One entry.
     package struct Entry: Sendable, Equatable {

@@ -1,12 +1,12 @@
 /// Goes through a field table as it stands on the wire (AMQP 0-9-1, 4.2.5.5, with RabbitMQ's kinds:
 /// <https://www.rabbitmq.com/amqp-0-9-1-errata#section_3>).
 ///
-/// Whatever the bytes are, it returns or throws, and it never recurses deeper than `maximumDepth`.
+/// For any bytes it returns or throws. It never recurses deeper than `maximumDepth`.
 package struct FieldTableReader: Sendable {
     /// The most bytes that a producer's headers may have.
     package static let maximumSize = 32_768
-    /// The most bytes of headers to which workers and brokers have added: the attempt, where the message died, how often it
-    /// came back.
+    /// The most bytes of headers after workers and brokers have added theirs: the attempt, where the message died, how
+    /// often it came back.
     package static let maximumSizeOfCopies = maximumSize + 4_096
     /// How many tables and arrays may be nested, the headers' own included.
     package static let maximumDepth = 8

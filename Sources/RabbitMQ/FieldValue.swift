@@ -1,4 +1,4 @@
-/// A value in a field table, on its own; for what is not on the hot path.
+/// A value of a field table with memory of its own, for use away from the hot path.
 package enum FieldValue: Sendable, Equatable {
     /// A long string, not necessarily UTF-8.
     case text([UInt8])
@@ -35,8 +35,8 @@ package enum FieldValue: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - field: The value, as read by `FieldTableReader` with its usual limits or stricter ones.
-    ///   - bytes: The buffer it was read from.
-    /// - Throws: `malformedTable` if the buffer is another one.
+    ///   - bytes: The buffer it was read from. With another buffer the value is wrong, or the process traps.
+    /// - Throws: `malformedTable` if a nested table or array is damaged, too deep or too large.
     package init(_ field: Field, in bytes: borrowing [UInt8]) throws(AMQPError) {
         switch field.value {
         case .text(let range): self = .text(Array(bytes[range]))

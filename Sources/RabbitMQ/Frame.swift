@@ -8,9 +8,9 @@ struct Frame {
         case heartbeat = 8
     }
 
-    /// The bytes before the payload: kind, channel, size.
+    /// How many bytes stand before the payload: kind, channel, size.
     static let headSize = 7
-    /// The bytes around the payload, with the end mark.
+    /// How many bytes stand around the payload, the end mark included.
     static let overhead = 8
     /// The byte that ends every frame.
     static let endMark: UInt8 = 0xCE

@@ -2,13 +2,13 @@ import Buffers
 
 /// Cuts the bytes of a broker into frames, wherever the network cut them.
 ///
-/// A frame that arrived whole is read where it lies; only one that was cut in two is copied.
+/// A frame that arrived whole is read in place. Only a frame that arrived in parts is copied.
 struct FrameReader: ~Copyable {
     private let receiveLimit: Int
     private var payloadLimit: Int
     /// The beginning of a frame whose end has not arrived; at most one frame.
     private var partial = ByteQueue(ordinaryCapacity: 4096)
-    /// Whether `partial` holds a frame that was handed out, and is of no more use.
+    /// Whether `partial` holds a frame that was handed out. The next call drops that frame.
     private var isPartialDone = false
 
     /// A reader that has seen nothing.
@@ -55,7 +55,7 @@ struct FrameReader: ~Copyable {
         return try frame(partial.bytes)
     }
 
-    /// Moves bytes from the input behind what is kept; fewer where the input has fewer.
+    /// Moves bytes from the input to the end of `partial`; fewer where the input has fewer.
     private mutating func keep(_ count: Int, of input: inout UnsafeRawBufferPointer) {
         let kept = min(count, input.count)
         guard kept > 0, let base = input.baseAddress else { return }
@@ -63,7 +63,7 @@ struct FrameReader: ~Copyable {
         input = UnsafeRawBufferPointer(rebasing: input[kept...])
     }
 
-    /// How large the frame is that begins here, with all that is around its payload; nil where its head is incomplete.
+    /// The size of the frame that begins here, head and end mark included; nil where its head is incomplete.
     private func frameSize(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int? {
         guard bytes.count >= Frame.headSize else { return nil }
         let payload = Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self)))

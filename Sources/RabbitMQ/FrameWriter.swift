@@ -9,7 +9,8 @@ struct FrameWriter: ~Copyable {
     /// How many bytes may wait to be sent before nothing more is published or acknowledged. Above this limit a slow
     /// broker holds back publishing. A larger buffer would not make writes cheaper.
     static let outputLimit = 256 << 10
-    /// How many bytes may wait before requests and answers are an error: what a broker can make this side answer.
+    /// How many bytes may wait before requests and answers fail. This bounds the answers that a broker can make this
+    /// side write.
     static let requestLimit = outputLimit + (64 << 10)
     /// Room for the arguments of a method without a table, in bytes: more than enough for three names.
     static let ordinarySize = 1024
@@ -32,15 +33,15 @@ struct FrameWriter: ~Copyable {
     /// Whether no byte waits to be sent.
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Whether so many bytes of a message or an acknowledgement may be written now: all that waits stays below
-    /// `outputLimit`. What is larger than that goes out alone.
+    /// Whether so many bytes of a message or an acknowledgement may be written now: at most `outputLimit` bytes wait
+    /// then. A larger message is written only while nothing else waits.
     ///
     /// - Parameter size: How many bytes.
     /// - Returns: Whether there is room.
     @inline(__always)
     func hasRoom(for size: Int) -> Bool { waiting.count + size <= Self.outputLimit || waiting.isEmpty }
 
-    /// Lends all bytes that wait; those that `body` has sent are dropped.
+    /// Lends all bytes that wait, and drops those that `body` has sent.
     ///
     /// - Parameter body: Returns how many bytes it has sent; they must not escape.
     /// - Throws: What `body` throws; nothing is dropped then.
@@ -79,7 +80,7 @@ struct FrameWriter: ~Copyable {
     /// Writes a message: basic.publish, its header and its body.
     ///
     /// - Parameters:
-    ///   - message: The message; it was copied when this returns.
+    ///   - message: The message; copied.
     ///   - layout: How it is laid out.
     ///   - channel: Its channel.
     /// - Throws: `library` if it cannot be written.
@@ -175,7 +176,7 @@ struct FrameWriter: ~Copyable {
         return status
     }
 
-    /// Writes a frame, whose payload the closure writes: exactly `size` bytes, to where it is told.
+    /// Writes a frame. The closure writes the payload: exactly `size` bytes, to the address that it gets.
     @inline(__always)
     private mutating func putFrame(
         _ kind: Frame.Kind, channel: UInt16, size: Int, _ write: (UnsafeMutableRawPointer) -> Void
@@ -185,7 +186,7 @@ struct FrameWriter: ~Copyable {
         commitFrame(kind, channel: channel, size: size, at: start)
     }
 
-    /// Puts head and end mark around a payload that was written in place, and adds the whole.
+    /// Puts head and end mark around a payload that was written in place, and adds the frame.
     @inline(__always)
     private mutating func commitFrame(
         _ kind: Frame.Kind, channel: UInt16, size: Int, at start: UnsafeMutableRawPointer

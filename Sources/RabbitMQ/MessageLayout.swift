@@ -1,6 +1,6 @@
 /// How a message is laid out in frames: its sizes, known before any of it is written (AMQP 0-9-1, 4.2.6).
 struct MessageLayout: Equatable {
-    /// What precedes the properties in a content header, in bytes: class, weight and body size.
+    /// How many bytes precede the properties in a content header: class, weight and body size.
     static let contentHeadSize = 12
 
     /// The size of basic.publish with its number, in bytes.
@@ -9,7 +9,7 @@ struct MessageLayout: Equatable {
     let propertySize: Int
     /// The largest part of the body in one frame, in bytes.
     let fragmentSize: Int
-    /// Room that is enough for all frames, in bytes.
+    /// An upper bound of the size of all frames, in bytes.
     let totalSize: Int
 
     /// Lays a message out.

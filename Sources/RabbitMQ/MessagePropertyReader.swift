@@ -1,7 +1,7 @@
 /// Where the basic properties of a message stand in its buffer (AMQP 0-9-1, 4.2.6.1 and class basic).
 ///
-/// It reads the wire form itself, so that a delivery needs one buffer and no objects; whatever the bytes are, it
-/// returns or throws, and allocates nothing unless it throws.
+/// It reads the wire form itself, so that a delivery needs one buffer and no objects. For any bytes it returns or
+/// throws. It allocates nothing unless it throws.
 package struct MessagePropertyReader: Sendable {
     /// The MIME type of the body.
     package private(set) var contentType: Range<Int>?

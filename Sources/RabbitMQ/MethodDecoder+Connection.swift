@@ -16,7 +16,7 @@ extension MethodDecoder {
     ) throws(AMQPError) -> AMQPSessionStateMachine.ConnectionEvent {
         switch method {
         case Method.connectionStart:
-            // Each may be used only once, so that the copy costs nothing worth saving.
+            // The greeting comes once in a connection, so the copy costs little.
             try Self.checkGreeting(Array(arguments))
             let start = try decode(method, arguments).load(as: amqp_connection_start_t.self)
             return .start(
@@ -40,8 +40,8 @@ extension MethodDecoder {
         }
     }
 
-    /// Reads the table of the broker's greeting with limits, before the library does so without: it would go one call
-    /// deeper with each level, and 15,000 levels were seen to overflow a stack of 512 KiB.
+    /// Reads the table of the broker's greeting with limits, before the library reads it without limits. The library
+    /// goes one call deeper with each level of nesting: 15,000 levels were seen to overflow a stack of 512 KiB.
     private static func checkGreeting(_ arguments: [UInt8]) throws(AMQPError) {
         do throws(AMQPError) {
             var cursor = try WireCursor(0..<arguments.count, in: arguments)

@@ -2,12 +2,12 @@ import CRabbitMQ
 
 /// Owns the memory in which rabbitmq-c decodes the arguments of one method.
 struct MethodDecoder: ~Copyable {
-    /// The size of a page of the pool: the arguments of any method but those with long tables.
+    /// The size of a page of the pool, in bytes: enough for the arguments of any method without a long table.
     private static let pageSize = 4096
 
     private let pool: UnsafeMutablePointer<amqp_pool_t>
 
-    /// A decoder without memory; the first method brings it.
+    /// A decoder whose pool is empty; the first method allocates memory.
     init() {
         pool = .allocate(capacity: 1)
         pool.initialize(to: amqp_pool_t())
@@ -22,7 +22,8 @@ struct MethodDecoder: ~Copyable {
 
     /// Decodes the arguments of a method.
     ///
-    /// The library decodes tables recursively and without limit: a method that carries one is to be checked before.
+    /// The library decodes tables recursively and without limit. So a method that carries a table must be checked
+    /// first.
     ///
     /// - Parameters:
     ///   - method: Its number.
@@ -56,7 +57,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// The text of a string of the library; what is not UTF-8 is replaced.
+    /// The text of a string of the library; bytes that are not UTF-8 are replaced.
     ///
     /// - Parameter bytes: The string.
     init(_ bytes: amqp_bytes_t) { self.init(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self) }

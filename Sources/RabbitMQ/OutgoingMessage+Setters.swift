@@ -1,7 +1,8 @@
 extension OutgoingMessage {
-    // Each text can be given as constant text, as bytes to copy, or by a closure that appends it to the buffer in place.
+    // A text is given as constant text, as bytes to copy, or by a closure that appends it to the buffer in place. Each
+    // property has only the forms that are used.
 
-    /// Sets the exchange; the default exchange if never set.
+    /// Sets the exchange; without it the message goes to the default exchange.
     package mutating func setExchange(_ name: StaticString) { setExchange(at: append(name)) }
     /// Sets the exchange from bytes.
     package mutating func setExchange(_ name: Span<UInt8>) { setExchange(at: append(name)) }
@@ -23,7 +24,7 @@ extension OutgoingMessage {
     /// Sets the encoding of the body from bytes.
     package mutating func setContentEncoding(_ text: Span<UInt8>) { set(.contentEncoding, at: append(text)) }
 
-    /// Sets the message id, by which a returned message is known again.
+    /// Sets the message id, which identifies a returned message.
     package mutating func setMessageID(_ text: Span<UInt8>) { set(.messageID, at: append(text)) }
     /// Sets the message id to what a closure appends.
     package mutating func setMessageID(appending build: (inout [UInt8]) -> Void) { set(.messageID, at: append(build)) }
@@ -56,7 +57,7 @@ extension OutgoingMessage {
     package mutating func setBody(_ bytes: Span<UInt8>) { setBody(at: append(bytes)) }
     /// Sets the body to what a closure appends.
     ///
-    /// - Parameter build: Appends to the buffer it is given; what stands in it already must stay.
+    /// - Parameter build: Appends to the buffer that it gets, and must leave the bytes there as they are.
     package mutating func withBody(_ build: (inout [UInt8]) -> Void) { setBody(at: append(build)) }
 
     // MARK: Headers
@@ -88,8 +89,8 @@ extension OutgoingMessage {
     ///
     /// - Parameters:
     ///   - field: The header, as read by `FieldTableReader`.
-    ///   - source: The buffer it was read from.
-    /// - Throws: `malformedTable` if the buffer is another one.
+    ///   - source: The buffer it was read from. With another buffer the copy is wrong, or the process traps.
+    /// - Throws: `malformedTable` if a nested table or array is damaged, too deep or too large.
     package mutating func addHeader(copying field: Field, from source: borrowing [UInt8]) throws(AMQPError) {
         let name = append(source.span.extracting(field.name))
         switch field.value {

@@ -1,7 +1,7 @@
-/// A message being put together for publishing: one byte buffer, everything else by its place in it.
+/// A message that is being built for publishing: one byte buffer, and the places of all parts in it.
 ///
-/// Meant to be kept and `reset()`; once its buffers have grown to their usual size, building a message allocates
-/// nothing. Messages are always persistent. Limits are checked when it is published.
+/// Meant to be kept and `reset()`. Once its buffers have grown to their usual size, building a message without nested
+/// header values allocates nothing. Messages are always persistent. Limits are checked when the message is published.
 package struct OutgoingMessage: Sendable {
     /// A header, by its place in the buffer.
     struct Header: Sendable {
@@ -32,7 +32,7 @@ package struct OutgoingMessage: Sendable {
     private(set) var bytes: [UInt8] = []
     /// The headers, in order.
     private(set) var headers: [Header] = []
-    /// Nested tables and arrays, referred to by headers.
+    /// Nested tables and arrays, and decimals; headers refer to them by index.
     private(set) var nested: [FieldValue] = []
     /// Which properties are set, by the bits of the wire form.
     private(set) var flags: UInt16 = 0
@@ -80,7 +80,7 @@ package struct OutgoingMessage: Sendable {
         flags & 1 << UInt16(property.rawValue) == 0 ? 0..<0 : properties[property.rawValue]
     }
 
-    /// The message id, by which a returned message is known again; empty if it is not set.
+    /// The message id, which identifies a returned message; empty if it is not set.
     package var messageID: ArraySlice<UInt8> { bytes[text(of: .messageID)] }
 
     // MARK: Building blocks
@@ -115,7 +115,7 @@ package struct OutgoingMessage: Sendable {
         append { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
     }
 
-    /// Remembers a short string and that it is too long, if it is.
+    /// Notes in `flaw` if a short string is too long.
     @inline(__always)
     private mutating func check(_ range: Range<Int>, _ name: StaticString) -> Range<Int> {
         if range.count > 255, flaw == nil { flaw = name }
@@ -195,7 +195,7 @@ package struct OutgoingMessage: Sendable {
 
     /// Keeps a nested value.
     ///
-    /// - Parameter value: A table or array.
+    /// - Parameter value: A table, array or decimal.
     /// - Returns: Its index.
     mutating func keep(_ value: FieldValue) -> Int {
         nested.append(value)

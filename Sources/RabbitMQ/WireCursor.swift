@@ -1,6 +1,6 @@
 /// A position in bytes a peer wrote, with an end that no read passes.
 ///
-/// It holds no bytes itself; each read is handed the buffer it was made for. Numbers are big-endian
+/// It holds no bytes itself: each read gets the buffer that the cursor was made for. Numbers are big-endian
 /// (AMQP 0-9-1, 4.2.5).
 struct WireCursor {
     /// Where the next read begins.

@@ -4,7 +4,7 @@ import Glibc
 /// Owns one reference to an X.509 certificate.
 final class Certificate: Sendable {
     /// The C object.
-    // Never changed once it is here; OpenSSL counts references atomically.
+    // Never changed after init; OpenSSL counts references atomically.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference.
@@ -18,10 +18,10 @@ final class Certificate: Sendable {
         X509_free(pointer)
     }
 
-    /// The subject in the form of RFC 2253.
+    /// The subject in the form of RFC 2253, but with readable characters beyond ASCII.
     var subject: String { Self.text(of: X509_get_subject_name(pointer)) }
 
-    /// The end of its validity, in seconds since 1970; 0 for a date that cannot be read.
+    /// The end of its validity, in seconds since 1970; 0 if the date cannot be read.
     var notAfter: Int64 { Self.seconds(X509_get0_notAfter(pointer)) ?? 0 }
 
     /// Reads an ASN1_TIME.

@@ -5,10 +5,10 @@ import Glibc
 package struct CertificateAuthority: Sendable {
     /// How long an authority lasts, in days.
     private static let ownDays = 3650
-    /// The longest common name X.509 knows (RFC 5280, ub-common-name).
+    /// The longest common name that X.509 allows, in characters (RFC 5280, ub-common-name).
     private static let commonNameLimit = 64
 
-    /// The authority's own certificate, what others trust.
+    /// The authority's own certificate, which others trust.
     package let certificatePEM: [UInt8]
     /// The authority's private key: a secret.
     package let keyPEM: [UInt8]
@@ -19,7 +19,7 @@ package struct CertificateAuthority: Sendable {
     /// Makes a new authority.
     ///
     /// - Parameter commonName: The name, 1 to 64 characters.
-    /// - Returns: The authority, valid for ten years.
+    /// - Returns: The authority, valid for 3,650 days.
     /// - Throws: `TLSError` when the name is not possible.
     package static func create(commonName: String) throws(TLSError) -> CertificateAuthority {
         let key = try Key.generateP256()
@@ -63,8 +63,8 @@ package struct CertificateAuthority: Sendable {
     /// - Parameters:
     ///   - commonName: The subject's common name, 1 to 64 characters.
     ///   - names: The DNS names and IP addresses it is for.
-    ///   - days: How long it is valid.
-    ///   - client: Whether it is for a client; else it is for a server.
+    ///   - days: How many days it is valid.
+    ///   - client: Whether it is for a client; otherwise it is for a server.
     ///   - notBeforeOffset: When its validity starts, in seconds from now; negative for the past.
     ///   - userID: The subject's user identifier, where Apple's push certificates carry the topic; nil for none.
     ///   - extensions: Further extensions, none of them critical.
@@ -98,7 +98,7 @@ package struct CertificateAuthority: Sendable {
         return commonName
     }
 
-    /// Writes names in OpenSSL's notation, in which commas and colons have a meaning of their own (x509v3_config(5)).
+    /// Writes names in OpenSSL's notation. Commas and colons have a meaning there (x509v3_config(5)).
     private static func alternativeNames(_ names: [String]) throws(TLSError) -> String {
         var parts: [String] = []
         for name in names {

@@ -9,8 +9,8 @@ struct CertificateDraft: ~Copyable {
     /// - Parameters:
     ///   - commonName: The subject's common name.
     ///   - userID: The subject's user identifier, nil for none.
-    ///   - issuer: Who will sign it; nil for itself.
-    ///   - key: The subject's key, of which the public half goes in.
+    ///   - issuer: The certificate of the signer; nil if the draft is signed with its own key.
+    ///   - key: The subject's key; its public half goes into the certificate.
     /// - Returns: The draft.
     /// - Throws: `TLSError` when a name is not possible.
     static func start(
@@ -44,9 +44,9 @@ struct CertificateDraft: ~Copyable {
     /// Sets the time the certificate is valid.
     ///
     /// - Parameters:
-    ///   - seconds: When it starts, from now.
-    ///   - days: How long it lasts.
-    /// - Throws: `TLSError` when the calendar ends before.
+    ///   - seconds: When it starts, in seconds from now; negative for the past.
+    ///   - days: How many days it lasts.
+    /// - Throws: `TLSError` when a date lies beyond the calendar.
     func setValidity(startingIn seconds: Int, days: Int) throws(TLSError) {
         guard X509_gmtime_adj(X509_getm_notBefore(pointer), seconds) != nil,
             X509_gmtime_adj(X509_getm_notAfter(pointer), seconds + days * 86_400) != nil
@@ -57,8 +57,8 @@ struct CertificateDraft: ~Copyable {
     ///
     /// - Parameters:
     ///   - kind: Its number in OpenSSL's list.
-    ///   - value: Its value in the notation of x509v3_config(5); nothing a stranger wrote.
-    ///   - issuer: Who will sign; nil for itself.
+    ///   - value: Its value in the notation of x509v3_config(5). It must not come from a stranger.
+    ///   - issuer: The certificate of the signer; nil if the draft is signed with its own key.
     /// - Throws: `TLSError` when the value is not possible.
     func add(_ kind: Int32, _ value: String, issuer: Certificate?) throws(TLSError) {
         ERR_clear_error()
@@ -71,7 +71,7 @@ struct CertificateDraft: ~Copyable {
         guard X509_add_ext(pointer, part, -1) == 1 else { throw .fromQueue(.library, "adding an extension") }
     }
 
-    /// Adds an extension that OpenSSL need not know, not critical.
+    /// Adds an extension that is not critical. OpenSSL need not know it.
     ///
     /// - Parameter part: Its identifier and content.
     /// - Throws: `TLSError` when the identifier is malformed.

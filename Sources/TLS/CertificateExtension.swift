@@ -1,4 +1,4 @@
-/// A certificate extension that OpenSSL knows no name for, such as those of Apple's push certificates.
+/// A certificate extension that OpenSSL has no name for, such as those of Apple's push certificates.
 package struct CertificateExtension: Hashable, Sendable {
     /// The object identifier in dotted form.
     package var identifier: String

@@ -2,9 +2,9 @@ import COpenSSL
 
 /// What is wrong with a client's certificate whose chain is good.
 package enum CertificateFault: Sendable {
-    /// Its issuer has taken it back.
+    /// Its issuer has revoked it.
     case revoked
-    /// Its time is over.
+    /// Its validity has ended.
     case expired
 
     /// The library's number, from which it makes the alert that the client gets (RFC 8446, 6.2).

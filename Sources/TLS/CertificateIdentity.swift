@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A certificate with the chain above it and its private key: what a server is, or what a client shows.
+/// A certificate with the chain above it and its private key, by which a server or a client proves who it is.
 package struct CertificateIdentity: Sendable {
     /// The certificate, and those above it.
     let chain: [Certificate]
@@ -10,7 +10,7 @@ package struct CertificateIdentity: Sendable {
     package let subject: String
     /// The end of the certificate's validity, in seconds since 1970.
     package let notAfter: Int64
-    /// The subjects of the certificate and of those above it that go along with it.
+    /// The subjects of the certificate and of the certificates above it that are sent with it.
     package var chainSubjects: [String] { chain.map(\.subject) }
 
     /// Reads an identity from PEM files; both may be the same file.
@@ -35,11 +35,12 @@ package struct CertificateIdentity: Sendable {
         try self.init(certificatePEM, "the certificate text", keyPEM, "the key text")
     }
 
-    /// Reads an identity from a PKCS#12 file (`.p12`, `.pfx`), old exports with RC2-40 or 3DES included.
+    /// Reads an identity from a PKCS#12 file (`.p12`, `.pfx`). Old exports with RC2-40 or 3DES can be read, too, as far
+    /// as OpenSSL's legacy provider is installed where it is needed.
     ///
     /// - Parameters:
     ///   - file: The file's path.
-    ///   - password: What protects it; nil for none.
+    ///   - password: The password that protects it; nil for none.
     /// - Throws: `TLSError` when the file cannot be read, the password is wrong, or key or certificate is missing.
     package init(pkcs12File file: String, password: [UInt8]?) throws(TLSError) {
         try self.init(pkcs12: try PEM.contents(ofFile: file), password: password, source: file)
@@ -49,8 +50,8 @@ package struct CertificateIdentity: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The file's content.
-    ///   - password: What protects it; nil for none.
-    ///   - source: What to call it in an error.
+    ///   - password: The password that protects it; nil for none.
+    ///   - source: The name of the bytes in an error.
     /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
     package init(pkcs12 bytes: [UInt8], password: [UInt8]?, source: String = "the PKCS#12 text") throws(TLSError) {
         let content = try PKCS12.read(bytes, password: password, from: source)
@@ -78,7 +79,8 @@ package struct CertificateIdentity: Sendable {
     /// Gives the identity to a context, which counts references of its own.
     ///
     /// - Parameter context: An SSL_CTX.
-    /// - Throws: `TLSError` when the certificate is too weak for the library's security level.
+    /// - Throws: `TLSError` when OpenSSL refuses the certificate or the key, for example as too weak for its security
+    ///   level.
     func install(in context: OpaquePointer) throws(TLSError) {
         ERR_clear_error()
         var isAccepted = SSL_CTX_use_certificate(context, chain[0].pointer) == 1

@@ -8,11 +8,11 @@ extension CertificateIdentity {
     package func facts() throws(TLSError) -> CertificateFacts { try chain[0].facts() }
 }
 
-/// Reads Apple's extensions out of a certificate; the bytes may be anybody's.
+/// Reads Apple's extensions out of a certificate. The bytes may come from a stranger.
 enum CertificateInspection {
-    /// Topics in one certificate; Apple's have four.
+    /// The most topics in one certificate; Apple's certificates have four.
     static let topicLimit = 256
-    /// Labels of one topic.
+    /// The most labels of one topic.
     static let kindLimit = 16
     /// The extension that makes a certificate one for development.
     static let developmentExtension = "1.2.840.113635.100.6.3.1"
@@ -47,7 +47,7 @@ enum CertificateInspection {
     /// Reads the content of the extension with the topics for VoIP: one text, or a sequence of texts with labels or
     /// without.
     ///
-    /// Apple names the extension and not its form, so that a form unknown here says nothing, and condemns no certificate.
+    /// Apple documents the extension's name and not its form. So an unknown form gives no topics, and is no error.
     ///
     /// - Parameter der: The extension's value.
     /// - Returns: The topics, in their order; none when the bytes are something else.
@@ -110,7 +110,7 @@ extension Certificate {
     /// The value of an extension; nil where the certificate has none.
     ///
     /// - Parameter number: Its object identifier in dotted form.
-    /// - Throws: `TLSError` where the certificate has it twice.
+    /// - Throws: `TLSError` if the certificate has it twice.
     func content(ofExtension number: String) throws(TLSError) -> [UInt8]? {
         ERR_clear_error()
         guard let object = OBJ_txt2obj(number, 1) else { throw .fromQueue(.library, "naming an extension") }

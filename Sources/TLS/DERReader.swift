@@ -1,7 +1,7 @@
-/// Reads DER (ITU-T X.690) value by value; whatever the bytes are, the worst is nil.
+/// Reads DER (ITU-T X.690) value by value. For bytes that it cannot read it returns nil.
 ///
-/// Only what certificate extensions need: tags of one byte and definite lengths. It goes no deeper by itself, so that no
-/// nesting costs stack.
+/// It knows only what certificate extensions need: tags of one byte and definite lengths. It does not descend into
+/// values by itself, so that nesting costs no stack.
 package struct DERReader {
     /// One value: its tag, and where its content lies in the bytes.
     package struct Element: Equatable {
@@ -46,18 +46,18 @@ package struct DERReader {
     /// Whether nothing is left.
     var isAtEnd: Bool { position >= end }
 
-    /// Takes the next value; nil when none follows or its length is a lie.
+    /// Takes the next value; nil when none follows or its length goes beyond the end.
     package mutating func next() -> Element? {
         guard end - position >= 2 else { return nil }
         let tag = bytes[position]
-        // Tags of several bytes do not occur in what is read here.
+        // No extension that is read here has tags of several bytes.
         guard tag & 0x1F != 0x1F else { return nil }
         var cursor = position + 1
         let first = bytes[cursor]
         cursor += 1
         var length = Int(first)
         if first >= 0x80 {
-            // 0x80 alone is the indefinite form, which DER forbids; four bytes are gigabytes.
+            // 0x80 alone is the indefinite form, which DER forbids. No length here needs more than four bytes.
             let count = Int(first & 0x7F)
             guard (1...4).contains(count), end - cursor >= count else { return nil }
             length = bytes[cursor..<(cursor + count)].reduce(0) { $0 << 8 | Int($1) }

@@ -23,7 +23,7 @@ package final class ES256PrivateKey: Sendable {
         publicKey = try ES256PublicKey(key)
     }
 
-    /// Reads a `.p8` file as Apple gives it out.
+    /// Reads a `.p8` file as Apple issues it.
     ///
     /// - Throws: `TLSError` as `init(pem:)`, or when the file cannot be read; the message names the file.
     package convenience init(file: String) throws(TLSError) {

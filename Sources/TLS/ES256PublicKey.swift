@@ -25,7 +25,7 @@ package final class ES256PublicKey: Sendable {
         pem = try key.publicPEM
     }
 
-    /// Verifies a signature; whatever is wrong with it is false, never an error.
+    /// Verifies a signature. Every fault gives false, never an error.
     ///
     /// - Parameters:
     ///   - signature: 64 raw bytes (RFC 7518, 3.4) or DER (RFC 3279, 2.2.3).

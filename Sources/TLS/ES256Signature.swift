@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The two forms of an ECDSA signature.
 enum ES256Signature {
-    /// How many bytes one of the two numbers has on P-256.
+    /// How many bytes each of the two numbers has on P-256.
     private static let half = 32
 
     /// Turns DER into raw form.
@@ -23,7 +23,7 @@ enum ES256Signature {
         return isWritten ? raw : nil
     }
 
-    /// Turns raw form into DER; nil for anything that has not 64 bytes.
+    /// Turns raw form into DER; nil unless there are 64 bytes.
     static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
         guard raw.count == 2 * half, let signature = ECDSA_SIG_new() else { return nil }
         defer { ECDSA_SIG_free(signature) }
@@ -31,7 +31,7 @@ enum ES256Signature {
             guard let base = bytes.baseAddress else { return false }
             let r = BN_bin2bn(base, Int32(half), nil)
             let s = BN_bin2bn(base + half, Int32(half), nil)
-            // Takes both over unless one is missing.
+            // The call takes both numbers over, unless one of them is missing.
             if ECDSA_SIG_set0(signature, r, s) == 1 { return true }
             BN_free(r)
             BN_free(s)

@@ -3,7 +3,7 @@ import COpenSSL
 /// Owns one reference to a key, private or public.
 final class Key: Sendable {
     /// The C object.
-    // Never changed once it is here; OpenSSL counts references atomically and locks its caches (EVP_PKEY, 3.0).
+    // Never changed after init; OpenSSL counts references atomically and locks its caches (EVP_PKEY, 3.0).
     nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Takes over a reference.
@@ -27,7 +27,7 @@ final class Key: Sendable {
         return Key(takingOwnership: key)
     }
 
-    /// Whether this is a key on the curve P-256 (prime256v1), the only one ES256 knows (RFC 7518, 3.4).
+    /// Whether this is a key on P-256 (prime256v1), the only curve of ES256 (RFC 7518, 3.4).
     var isP256: Bool {
         guard EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC else { return false }
         var name = [CChar](repeating: 0, count: 64)

@@ -15,7 +15,7 @@ struct MemoryBIO: ~Copyable {
         BIO_free(pointer)
     }
 
-    /// A copy of what was written.
+    /// A copy of the bytes that were written.
     var contents: [UInt8] {
         var bytes: UnsafeMutablePointer<CChar>?
         let count = copenssl_memory_contents(pointer, &bytes)

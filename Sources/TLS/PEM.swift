@@ -3,14 +3,14 @@ import Glibc
 
 /// Certificates and keys in their text form (RFC 7468).
 enum PEM {
-    /// No file of certificates or keys is larger; the whole Mozilla list has a quarter of a megabyte.
+    /// The largest file that is read, in bytes. The whole Mozilla list has a quarter of a megabyte.
     private static let fileLimit = 16 << 20
 
     /// Reads all certificates of a text; other blocks between them are skipped.
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - source: What to call it in an error.
+    ///   - source: The name of the text in an error.
     /// - Returns: The certificates in their order, at least one.
     /// - Throws: `TLSError` when none is found or one is damaged.
     static func certificates(in bytes: [UInt8], from source: String) throws(TLSError) -> [Certificate] {
@@ -24,7 +24,7 @@ enum PEM {
             return certificates
         }
         guard let certificates else { throw .fromQueue(.library, "reading the certificates of \(source)") }
-        // Only "no further block" is a good end.
+        // Only the error "no further block" means that the text ended in order.
         let end = ERR_peek_last_error()
         guard ERR_GET_LIB(end) == ERR_LIB_PEM, ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
             throw .fromQueue(.invalidCertificate, "reading the certificates of \(source)")
@@ -38,12 +38,12 @@ enum PEM {
     ///
     /// - Parameters:
     ///   - bytes: The text.
-    ///   - source: What to call it in an error.
+    ///   - source: The name of the text in an error.
     /// - Returns: The key.
     /// - Throws: `TLSError` when it is missing, damaged or encrypted.
     static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
         ERR_clear_error()
-        // The callback refuses: OpenSSL's own would ask for a password at the terminal.
+        // This callback refuses. OpenSSL's own callback would ask for a password at the terminal.
         let key = reading(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
         guard let key else {
             throw .fromQueue(.invalidKey, "\(source) holds no readable PEM private key (unencrypted PKCS#8)")
@@ -78,7 +78,7 @@ enum PEM {
         return bio.contents
     }
 
-    /// Reads a whole file; a pipe, socket or device is refused, because reading it could wait for ever.
+    /// Reads a whole file. A pipe, socket or device is refused, because a read from it could wait for ever.
     ///
     /// - Parameter path: The file's path.
     /// - Returns: Its bytes.
@@ -103,7 +103,7 @@ enum PEM {
         }
     }
 
-    /// The system's words for errno; strerror_r because strerror(3) shares one buffer between threads.
+    /// The system's words for errno. They come from strerror_r, because strerror(3) shares one buffer between threads.
     private static func errorText() -> String {
         let number = errno
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in

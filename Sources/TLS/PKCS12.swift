@@ -2,14 +2,15 @@ import COpenSSL
 
 /// Certificates and keys in the container that key chains export (PKCS#12, RFC 7292).
 enum PKCS12 {
-    /// No file with one key and its chain is larger.
+    /// The largest file that is read, in bytes. A file with one key and its chain is smaller.
     private static let sizeLimit = 1 << 20
-    /// More rounds of the password function than any program writes: a damaged count must not stop us for hours.
+    /// The most rounds of the password function for the integrity check. No program writes more, and a damaged count
+    /// must not stop us for hours.
     private static let roundLimit = 10_000_000
-    /// Certificates looked at in one file; the chain of a push certificate has three.
+    /// The most certificates that are read from one file; the chain of a push certificate has three.
     private static let certificateLimit = 64
 
-    /// What a file held, read again by OpenSSL's ordinary means.
+    /// The content of a file, read again in the process's own library context.
     struct Content {
         /// The certificate of the key, then its issuer, and so on as far as the file has them.
         var chain: [Certificate]
@@ -21,8 +22,8 @@ enum PKCS12 {
     ///
     /// - Parameters:
     ///   - bytes: Its content.
-    ///   - password: What protects it; nil for none.
-    ///   - source: What to call it in an error.
+    ///   - password: The password that protects it; nil for none.
+    ///   - source: The name of the file in an error.
     /// - Returns: The key and its certificates.
     /// - Throws: `TLSError` when the password is wrong, the bytes are damaged, or key or certificate is missing.
     static func read(_ bytes: [UInt8], password: [UInt8]?, from source: String) throws(TLSError) -> Content {
@@ -33,7 +34,7 @@ enum PKCS12 {
         ERR_clear_error()
         let library = try OldAlgorithms()
         let raw: (certificates: [[UInt8]], key: [UInt8]) = try parse(bytes, password, source, library)
-        // Read again from their plain form, neither belongs to the library context that goes away now.
+        // Read both again from their plain form: objects of the other library context must not outlive that context.
         var certificates: [Certificate] = []
         for der in raw.certificates {
             guard let certificate = Certificate(der: der) else {
@@ -45,7 +46,7 @@ enum PKCS12 {
         return Content(chain: chain(from: certificates), key: key)
     }
 
-    /// Takes the container apart; its certificates and key come out as DER.
+    /// Takes the container apart. Returns its certificates and its key as DER.
     private static func parse(
         _ bytes: [UInt8], _ password: [UInt8]?, _ source: String, _ library: borrowing OldAlgorithms
     ) throws(TLSError) -> (certificates: [[UInt8]], key: [UInt8]) {
@@ -63,7 +64,7 @@ enum PKCS12 {
         var others: OpaquePointer?
         let text = password.map { $0.map { CChar(bitPattern: $0) } + [0] }
         let isParsed = library.use { PKCS12_parse(container, text, &key, &certificate, &others) == 1 }
-        // From here on these objects free what was parsed, whatever comes next.
+        // From here on these objects free the parsed key and certificates, also after an error.
         let ownedKey = key.map { Key(takingOwnership: $0) }
         var owned = certificate.map { [Certificate(takingOwnership: $0)] } ?? []
         owned += Certificate.take(others)
@@ -92,9 +93,10 @@ enum PKCS12 {
         }
     }
 
-    /// Why a container could not be taken apart, in words that say what to do.
+    /// Why a container could not be taken apart, and what to do.
     private static func failure(_ source: String, _ library: borrowing OldAlgorithms) -> TLSError {
-        // The first entry that names PKCS#12 is the cause; ciphers complain before and after it.
+        // The two known causes count wherever they stand in the queue: other modules add entries before and after them.
+        // Otherwise the last entry is the reason.
         var isWrongPassword = false
         var isUnsupported = false
         var last: UInt = 0
@@ -115,7 +117,7 @@ enum PKCS12 {
         return TLSError(.invalidCertificate, "\(source): \(text)")
     }
 
-    /// Puts the issuers of the first certificate in order; certificates that have nothing to do with it are left out.
+    /// Puts the issuers of the first certificate in order. Certificates that are not in its chain are left out.
     private static func chain(from certificates: [Certificate]) -> [Certificate] {
         var chain = [certificates[0]]
         var others = Array(certificates.dropFirst())
@@ -128,9 +130,10 @@ enum PKCS12 {
     }
 }
 
-/// A library context of OpenSSL's that also knows ciphers long out of use, such as RC2-40; they are never offered to TLS.
+/// A library context of OpenSSL that also knows obsolete ciphers, such as RC2-40.
 ///
-/// Old key-chain exports need them (OSSL_PROVIDER-legacy(7)). The process's own context is left as it is.
+/// Old key-chain exports need them (OSSL_PROVIDER-legacy(7)). The process's own context does not change, so these
+/// ciphers are never offered to TLS.
 private struct OldAlgorithms: ~Copyable {
     private let context: OpaquePointer
     /// Whether the system has the provider with the old ciphers.
@@ -151,8 +154,8 @@ private struct OldAlgorithms: ~Copyable {
         ERR_clear_error()
     }
 
-    /// Makes the context the calling thread's own for the time of a call: OpenSSL 3.0 forgets on the way which context a
-    /// container was made in, and asks the thread's.
+    /// Makes this context the calling thread's default during a call. OpenSSL 3.0 does not pass the container's context
+    /// on to all its functions, which then use the thread's default.
     func use<Result>(_ body: () -> Result) -> Result {
         let before = OSSL_LIB_CTX_set0_default(context)
         defer { OSSL_LIB_CTX_set0_default(before) }

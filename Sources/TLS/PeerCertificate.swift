@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// What the certificate of the other side says about it. Safe on any thread.
+/// What the certificate of the peer says about the peer. Safe on any thread.
 package struct PeerCertificate: Sendable {
     /// The longest user identifier that is read, in bytes.
     private static let userIDLimit = 256
@@ -13,7 +13,7 @@ package struct PeerCertificate: Sendable {
     package let serialNumber: String
     /// The end of its validity, in seconds since 1970.
     package let notAfter: Int64
-    /// Why its chain is not believed, in OpenSSL's words; nil where it is.
+    /// Why its chain is not trusted, in OpenSSL's words; nil if the chain is trusted or was not verified.
     package let distrust: String?
 
     private let certificate: Certificate
@@ -30,7 +30,7 @@ package struct PeerCertificate: Sendable {
     ///
     /// - Parameters:
     ///   - certificate: The certificate.
-    ///   - distrust: What its verification found wrong.
+    ///   - distrust: The fault that its verification found; nil for none.
     init(_ certificate: Certificate, distrust: String?) {
         self.certificate = certificate
         self.distrust = distrust
@@ -43,15 +43,15 @@ package struct PeerCertificate: Sendable {
     /// The content of an extension.
     ///
     /// - Parameter identifier: The object identifier in dotted form.
-    /// - Returns: Its DER bytes, nil where the certificate has no such extension.
+    /// - Returns: Its DER bytes, nil if the certificate has no such extension or has it twice.
     package func content(ofExtension identifier: String) -> [UInt8]? {
-        // One that is there twice counts as none: nothing good can be meant by it.
+        // An extension that is there twice counts as missing, because RFC 5280 (4.2) forbids it.
         (try? certificate.content(ofExtension: identifier)) ?? nil
     }
 }
 
 extension TLSSession {
-    /// The certificate the peer showed and what its verification found, nil when it showed none.
+    /// The certificate that the peer showed, with the result of its verification; nil when the peer showed none.
     package var peerCertificate: PeerCertificate? {
         guard let pointer = SSL_get1_peer_certificate(session) else { return nil }
         let result = SSL_get_verify_result(session)
@@ -61,14 +61,14 @@ extension TLSSession {
 }
 
 extension TLSContext {
-    /// Makes the context of connections we accept and whose clients we answer even when their certificate is bad.
+    /// Makes the context of connections that we accept even if the client's certificate is bad.
     ///
-    /// The certificate is verified nevertheless: `PeerCertificate.distrust` says what was found, and the server must
-    /// serve nobody whom it distrusts.
+    /// The certificate is verified nevertheless. `PeerCertificate.distrust` says what was found. The server must not
+    /// serve a client with such a fault.
     ///
     /// - Parameters:
-    ///   - identity: Who we are.
-    ///   - applicationProtocols: What we speak (ALPN), the most welcome first.
+    ///   - identity: Our certificate and key.
+    ///   - applicationProtocols: Our protocols (ALPN), the preferred one first.
     ///   - trust: Authorities of client certificates.
     /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
@@ -77,18 +77,18 @@ extension TLSContext {
     ) throws(TLSError) -> TLSContext {
         let context = try server(
             identity: identity, applicationProtocols: applicationProtocols, clientTrust: trust)
-        // The verdict stays with the session (SSL_get_verify_result(3)) although the handshake goes on.
+        // The session keeps the result (SSL_get_verify_result(3)), although the handshake goes on.
         SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, { _, _ in 1 })
         return context
     }
 }
 
 extension TLSContext {
-    /// Makes the context of connections we accept and whose clients we refuse by a judgement of our own, too.
+    /// Makes the context of connections that we accept. A function of ours may refuse clients whose chain is good.
     ///
     /// - Parameters:
-    ///   - identity: Who we are.
-    ///   - applicationProtocols: What we speak (ALPN), the most welcome first.
+    ///   - identity: Our certificate and key.
+    ///   - applicationProtocols: Our protocols (ALPN), the preferred one first.
     ///   - clientTrust: Authorities of client certificates; a certificate is optional, a bad one is refused.
     ///   - fault: Says what is wrong with a certificate whose chain is good, nil for nothing; called within the
     ///     handshake, on the thread of the session.

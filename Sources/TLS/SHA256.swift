@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The digest that RabbitMQ's password hashes are made of.
+/// The digest that RabbitMQ's password hashes use.
 ///
 /// [FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)
 package enum SHA256 {

@@ -6,7 +6,7 @@ package struct SealingKey: Sendable {
     package static let length = 32
     /// How many bytes a nonce has.
     package static let nonceLength = 12
-    /// How many bytes longer than the text a sealed text is.
+    /// How many bytes a sealed text is longer than the text.
     package static let tagLength = 16
 
     /// The key itself: a secret.
@@ -36,7 +36,7 @@ package struct SealingKey: Sendable {
     /// Seals a text.
     ///
     /// - Parameters:
-    ///   - text: What to seal.
+    ///   - text: The text to seal.
     ///   - nonce: 12 bytes that must never be used for another text.
     /// - Returns: The sealed text and, behind it, the 16 bytes that prove it unchanged.
     /// - Throws: `TLSError` when OpenSSL fails.
@@ -60,12 +60,12 @@ package struct SealingKey: Sendable {
         return sealed
     }
 
-    /// Opens what this key has sealed.
+    /// Opens a text that this key has sealed.
     ///
     /// - Parameters:
     ///   - sealed: A sealed text with its proof.
     ///   - nonce: The 12 bytes it was sealed with.
-    /// - Returns: The text; nil for whatever this key has not sealed with this nonce.
+    /// - Returns: The text; nil for bytes that this key has not sealed with this nonce.
     package func open(_ sealed: ArraySlice<UInt8>, nonce: [UInt8]) -> [UInt8]? {
         guard nonce.count == Self.nonceLength, sealed.count >= Self.tagLength else { return nil }
         guard let context = EVP_CIPHER_CTX_new() else { return nil }

@@ -2,42 +2,42 @@ import COpenSSL
 
 /// What all connections of one kind share: role, trust, identity, application protocols. Safe on any thread.
 ///
-/// TLS 1.2 is the oldest version spoken, with forward-secret AEAD ciphers only (RFC 9113, 9.2); there is no
-/// compression, no renegotiation, and no session resumption, for connections are few and long-lived.
+/// TLS 1.2 is the oldest version, with forward-secret AEAD ciphers only (RFC 9113, 9.2). There is no compression and no
+/// renegotiation. There is no session resumption either, because connections are few and long-lived.
 package final class TLSContext: Sendable {
-    /// Holds the judgement of clients' certificates for OpenSSL's callback.
+    /// Holds the function that judges clients' certificates, for OpenSSL's callback.
     final class ClientJudge: Sendable {
         /// Says what is wrong with a certificate, nil for nothing.
         let fault: @Sendable (PeerCertificate) -> CertificateFault?
 
-        /// Keeps a judgement.
+        /// Keeps a function.
         ///
         /// - Parameter fault: Says what is wrong with a certificate.
         init(_ fault: @escaping @Sendable (PeerCertificate) -> CertificateFault?) { self.fault = fault }
     }
 
     /// The C object.
-    // Set up before anybody else sees it; OpenSSL locks the rest (making sessions from one SSL_CTX is thread-safe).
+    // Set up before another thread sees it. After that OpenSSL locks: making sessions from one SSL_CTX is thread-safe.
     nonisolated(unsafe) let pointer: OpaquePointer
     /// Whether sessions of this context are clients.
     let isClient: Bool
-    /// The protocols a server chooses from, in the wire form of RFC 7301; lent to a callback for as long as sessions live.
-    // Written once, before anybody else sees it.
+    /// The protocols that a server chooses from, in the wire form of RFC 7301. A callback uses them while sessions
+    /// live. Written once, before another thread sees it.
     nonisolated(unsafe) private let offer: UnsafeMutableBufferPointer<UInt8>
     /// Points to `offer` for the callback.
-    // Written once, before anybody else sees it.
+    // Written once, before another thread sees it.
     nonisolated(unsafe) private let offerArgument: UnsafeMutablePointer<UnsafeMutableBufferPointer<UInt8>>
 
-    /// What refuses clients beside the verification of their chain; kept for OpenSSL's callback, which does not own it.
-    // Written once, before anybody else sees it.
+    /// Refuses clients whose chain is good. It is kept here for OpenSSL's callback, which does not own it.
+    // Written once, before another thread sees it.
     nonisolated(unsafe) var clientJudge: ClientJudge?
 
-    /// Makes the context of connections we open; certificates of servers are always verified.
+    /// Makes the context of connections that we open. Certificates of servers are always verified.
     ///
     /// - Parameters:
-    ///   - trust: The authorities to believe.
-    ///   - identity: What to show a server that asks for a certificate.
-    ///   - applicationProtocols: What to offer (ALPN), the most welcome first, for example `["h2"]`.
+    ///   - trust: The authorities to trust.
+    ///   - identity: The certificate for a server that asks for one; nil for none.
+    ///   - applicationProtocols: The protocols to offer (ALPN), the preferred one first, for example `["h2"]`.
     /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func client(
@@ -50,12 +50,14 @@ package final class TLSContext: Sendable {
         return context
     }
 
-    /// Makes the context of connections we accept.
+    /// Makes the context of connections that we accept.
     ///
     /// - Parameters:
-    ///   - identity: Who we are.
-    ///   - applicationProtocols: What we speak (ALPN), the most welcome first; a client that offers only others is refused.
-    ///   - clientTrust: Authorities of client certificates; nil asks for none. A certificate is optional, a bad one is refused.
+    ///   - identity: Our certificate and key.
+    ///   - applicationProtocols: Our protocols (ALPN), the preferred one first. A client that offers only others is
+    ///     refused.
+    ///   - clientTrust: Authorities of client certificates; nil asks for none. A certificate is optional, a bad one is
+    ///     refused.
     /// - Returns: The context.
     /// - Throws: `TLSError` when a trust file or the identity cannot be used.
     package static func server(
@@ -96,7 +98,8 @@ package final class TLSContext: Sendable {
     }
 
     private func configure() throws(TLSError) {
-        // For TLS 1.3 a client names the cheaper of two sufficient ciphers first; for TLS 1.2 those HTTP/2 allows.
+        // TLS 1.2 gets only ciphers that HTTP/2 allows. For TLS 1.3 AES-128 comes first: it is cheaper than AES-256,
+        // and strong enough.
         guard copenssl_set_minimum_version(pointer, TLS1_2_VERSION) == 1,
             SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
             SSL_CTX_set_ciphersuites(
@@ -108,7 +111,7 @@ package final class TLSContext: Sendable {
         copenssl_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
         guard !offer.isEmpty else { return }
         if isClient {
-            // Unlike its neighbours this function returns 0 for success.
+            // Unlike the functions above, this function returns 0 for success.
             guard SSL_CTX_set_alpn_protos(pointer, offer.baseAddress, UInt32(offer.count)) == 0 else {
                 throw .fromQueue(.library, "setting the application protocols")
             }

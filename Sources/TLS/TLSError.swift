@@ -21,7 +21,8 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         package static let certificateExpired = Code(description: "certificateExpired")
         /// The peer's certificate is for another host.
         package static let hostNameMismatch = Code(description: "hostNameMismatch")
-        /// The peer speaks no TLS version from 1.2 on.
+        /// The peer speaks no TLS version from 1.2 on. OpenSSL reports many answers that are not TLS as a wrong
+        /// version, too.
         package static let protocolVersion = Code(description: "protocolVersion")
         /// Both sides have no application protocol (ALPN) in common.
         package static let applicationProtocol = Code(description: "applicationProtocol")
@@ -31,7 +32,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         package static let peerAlert = Code(description: "peerAlert")
         /// The peer broke the rules of the protocol, or the bytes are not TLS.
         package static let protocolViolation = Code(description: "protocolViolation")
-        /// The connection was closed before what was asked of it.
+        /// The connection was closed before the handshake, read or write was complete.
         package static let closed = Code(description: "closed")
         /// OpenSSL failed for reasons of its own, for example without memory left.
         package static let library = Code(description: "library")
@@ -59,7 +60,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         self.isRetriable = isRetriable
     }
 
-    /// Makes an error about a file that somebody else could not read.
+    /// Makes an error about a file that another module could not read.
     ///
     /// - Parameters:
     ///   - file: The file's path.
@@ -86,7 +87,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     /// - Parameter session: The failed SSL object.
     /// - Returns: The error.
     static func ofSession(_ session: OpaquePointer) -> TLSError {
-        // The first entry is the cause, later ones say who noticed.
+        // The first entry is the cause. Later entries name the callers.
         let number = ERR_peek_error()
         ERR_clear_error()
         guard number != 0 else { return TLSError(.closed, "the TLS connection is closed", isRetriable: true) }
@@ -110,7 +111,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The alerts that are about the receiver's certificate (RFC 8446, 6.2).
+    /// The alerts about the certificate of the side that receives them (RFC 8446, 6.2).
     private static let certificateAlerts: Set<Int32> = [
         SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
         SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA, SSL_AD_ACCESS_DENIED, SSL_AD_CERTIFICATE_REQUIRED,

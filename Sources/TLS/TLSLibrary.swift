@@ -2,9 +2,8 @@ import COpenSSL
 
 /// The TLS library in use.
 package enum TLSLibrary {
-    /// Keeps the library working until the process is gone: other threads may still use it while `main` returns, and what
-    /// it frees by itself at exit would be missing under them. To be called before anything else uses it
-    /// (OPENSSL_init_crypto(3)).
+    /// Keeps the library from freeing its memory at exit, because other threads may still use the library while `main`
+    /// returns. Call it before anything else uses the library (OPENSSL_init_crypto(3)).
     package static func surviveExit() {
         _ = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     }

@@ -3,14 +3,14 @@ import COpenSSL
 
 /// One TLS connection without a socket: ciphertext in, ciphertext out.
 ///
-/// One thread at a time; it may be handed from one thread to another between calls. After any error only
-/// `withPendingCiphertext(_:)` makes sense: it may hold the alert that tells the peer why.
+/// One thread at a time; it may be handed from one thread to another between calls. After any error call only
+/// `withPendingCiphertext(_:)`: the pending ciphertext may hold the alert that tells the peer why.
 package final class TLSSession {
-    /// What a read from a TLS session gave.
+    /// The result of a read from a TLS session.
     package enum ReadResult: Equatable, Sendable {
         /// So many bytes of plaintext lie at the beginning of the buffer.
         case bytes(Int)
-        /// Nothing more can be read before `receive(_:)` brings more.
+        /// Nothing more can be read before `receive(_:)` gets more ciphertext.
         case needsInput
         /// The peer has said that it will send no more.
         case closed
@@ -22,15 +22,16 @@ package final class TLSSession {
     private let transport: UnsafeMutablePointer<TLSTransport>
     private var isEstablished = false
     private var isClosing = false
-    /// What ended the session; OpenSSL must not be asked again after an error (SSL_get_error(3)).
+    /// The error that ended the session. OpenSSL must not be called again after an error (SSL_get_error(3)).
     private var failure: TLSError?
 
     /// Opens a session towards a server.
     ///
     /// - Parameters:
     ///   - context: A client's context.
-    ///   - serverName: The host name or numeric address the server's certificate must be for; names are also sent (SNI).
-    /// - Throws: `TLSError` when the name cannot be a host's.
+    ///   - serverName: The host name or numeric address that the server's certificate must be for. Names are also sent
+    ///     (SNI).
+    /// - Throws: `TLSError` when the name cannot be a host name.
     package convenience init(client context: TLSContext, serverName: String) throws(TLSError) {
         precondition(context.isClient, "client session from a server's context")
         try self.init(context)
@@ -64,7 +65,7 @@ package final class TLSSession {
     }
 
     deinit {
-        // The BIO goes with the session and must not find its transport gone.
+        // Free the session first: its BIO refers to the transport.
         SSL_free(session)
         transport.deinitialize(count: 1)
         transport.deallocate()
@@ -80,7 +81,7 @@ package final class TLSSession {
         }
     }
 
-    /// Goes on with the handshake as far as the received bytes allow.
+    /// Continues the handshake as far as the received bytes allow.
     ///
     /// - Returns: True once it is complete.
     /// - Throws: `TLSError` when it failed; pending ciphertext may hold the alert for the peer.
@@ -105,7 +106,7 @@ package final class TLSSession {
     package func read(into plaintext: inout [UInt8]) throws(TLSError) -> ReadResult {
         if let failure { throw failure }
         precondition(!plaintext.isEmpty, "read into an empty buffer")
-        // Most calls end here: asking OpenSSL for what cannot be there costs more than the question.
+        // Most calls end here. A call of OpenSSL costs more than this check, and nothing can be there.
         if transport.pointee.inbound.count == 0, SSL_has_pending(session) == 0 {
             return SSL_get_shutdown(session) & SSL_RECEIVED_SHUTDOWN == 0 ? .needsInput : .closed
         }
@@ -121,8 +122,8 @@ package final class TLSSession {
 
     /// Encrypts plaintext into the pending ciphertext, in records of at most 16 KiB.
     ///
-    /// - Parameter plaintext: All of it is taken; one call with all that is ready costs least.
-    /// - Throws: `TLSError` when the connection is broken or was closed by us.
+    /// - Parameter plaintext: The bytes; all of them are taken. One call with all bytes that are ready costs least.
+    /// - Throws: `TLSError` when the connection is broken, or after `closeNotify()`.
     package func write(_ plaintext: Span<UInt8>) throws(TLSError) {
         if let failure { throw failure }
         precondition(isEstablished, "write before the TLS handshake is complete")
@@ -133,14 +134,14 @@ package final class TLSSession {
         let result = plaintext.withUnsafeBytes { SSL_write_ex(session, $0.baseAddress, $0.count, &count) }
         guard result != 1 else { return }
         try check(SSL_get_error(session, result))
-        // Our BIO takes everything and renegotiation is off, so that OpenSSL has nothing to wait for.
+        // Our BIO takes all bytes and renegotiation is off, so OpenSSL never has to wait.
         throw fail(TLSError(.library, "OpenSSL did not take the plaintext"))
     }
 
     /// How many bytes of ciphertext wait to be sent.
     package var pendingCiphertext: Int { transport.pointee.outbound.count }
 
-    /// Lends all ciphertext that waits, several records at once if there are; those bytes that went out are dropped.
+    /// Lends all ciphertext that waits, also several records at once, and drops the bytes that went out.
     ///
     /// - Parameter body: Sends the bytes and returns how many went out; they must not escape, and the session
     ///   must not be used within.
@@ -151,7 +152,7 @@ package final class TLSSession {
         try transport.pointee.outbound.lend(body)
     }
 
-    /// Tells the peer that we will send no more (close_notify); what it still sends can be read.
+    /// Tells the peer that we will send no more (close_notify). Bytes of the peer can still be read.
     package func closeNotify() {
         guard isEstablished, !isClosing, failure == nil else { return }
         isClosing = true
@@ -160,7 +161,7 @@ package final class TLSSession {
         ERR_clear_error()
     }
 
-    /// The application protocol both sides agreed on (ALPN), nil for none or before the handshake.
+    /// The application protocol that both sides agreed on (ALPN), nil for none or before the handshake.
     package var negotiatedProtocol: String? {
         var bytes: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -178,7 +179,7 @@ package final class TLSSession {
         return Certificate.text(of: X509_get_subject_name(certificate))
     }
 
-    /// Ties the session to a name: what is asked for (SNI) and what the certificate must be for (RFC 9525).
+    /// Sets the name that is sent (SNI) and that the certificate must be for (RFC 9525).
     private func verify(_ serverName: String) throws(TLSError) {
         // OpenSSL would read the name up to a zero byte only.
         guard !serverName.isEmpty, !serverName.utf8.contains(0) else {
@@ -191,16 +192,16 @@ package final class TLSSession {
         // Wildcards stand for a whole label, and the subject's common name counts for nothing.
         let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
         X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
-        // A trailing dot is the resolver's affair; neither certificates nor SNI know it (RFC 6066, 3).
+        // Only the resolver uses a trailing dot. Names in certificates and in SNI have none (RFC 6066, 3).
         let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
         guard X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1, copenssl_set_server_name(session, name) == 1 else {
             throw .fromQueue(.invalidName, "“\(serverName)” cannot be the name of a server")
         }
     }
 
-    /// Empties the thread's error queue if other code left something there, or SSL_get_error(3) would take it for ours.
+    /// Empties the thread's error queue if other code left an error there. SSL_get_error(3) would take it for ours.
     ///
-    /// Looking costs less than clearing, which took a twentieth of the time of a small record.
+    /// It looks first, because clearing took a twentieth of the time of a small record.
     private static func clearForeignErrors() {
         if ERR_peek_error() != 0 { ERR_clear_error() }
     }

@@ -1,11 +1,11 @@
 import Buffers
 import COpenSSL
 
-/// The two byte streams between one TLS session and whoever owns its socket.
+/// The two byte streams between one TLS session and the owner of its socket.
 ///
-/// OpenSSL reaches them through a BIO of our own: its memory BIOs would need a copy more to drop what was sent.
+/// OpenSSL reaches them through a BIO of our own. Its memory BIOs would need one more copy to drop sent bytes.
 struct TLSTransport: ~Copyable {
-    /// Room for a record of 16 KiB and its neighbour.
+    /// Room for two records of 16 KiB, in bytes.
     private static let ordinaryCapacity = 40 << 10
 
     /// Ciphertext from the peer that OpenSSL has not read yet.
@@ -52,7 +52,7 @@ private func writeTransport(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>
     return count
 }
 
-/// Answers OpenSSL's questions: there is nothing to flush, the end is never known here, everything else is unknown.
+/// Answers OpenSSL's requests: a flush succeeds, because there is nothing to flush. Every other answer is 0.
 private func controlTransport(
     _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ argument: UnsafeMutableRawPointer?
 ) -> Int {

@@ -1,18 +1,19 @@
 import COpenSSL
 
-/// Which authorities a side believes.
+/// The authorities that a side trusts.
 package struct TrustRoots: Sendable {
-    /// Whether the authorities the operating system trusts count.
+    /// Whether the authorities of the operating system are trusted.
     package var systemRoots: Bool
     /// PEM files with further authorities.
     package var files: [String]
     /// PEM texts with further authorities.
     package var pem: [[UInt8]]
 
-    /// Names the authorities; they are read when a context is made.
+    /// Names the authorities. Files and texts are read when a context is made; OpenSSL may search the operating
+    /// system's directory later, during a handshake.
     ///
     /// - Parameters:
-    ///   - systemRoots: Whether the operating system's count.
+    ///   - systemRoots: Whether the authorities of the operating system are trusted.
     ///   - files: Paths of PEM files, each with one certificate or more.
     ///   - pem: PEM texts, each with one certificate or more.
     package init(systemRoots: Bool, files: [String], pem: [[UInt8]] = []) {

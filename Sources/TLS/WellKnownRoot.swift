@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An authority that somebody publishes, to be looked for among those that are trusted.
+/// A published authority, to be looked for among the trusted authorities.
 package struct WellKnownRoot: Sendable {
     /// Its common name.
     package var commonName: String
@@ -21,7 +21,7 @@ package struct WellKnownRoot: Sendable {
         self.fingerprint = fingerprint
     }
 
-    /// The roots above APNs' server certificates: the old one, and the one that came in 2025.
+    /// The roots above APNs' server certificates: the root that came in 2025, and the old one.
     ///
     /// Apple, "Setting up a remote notification server":
     /// <https://developer.apple.com/documentation/usernotifications/setting-up-a-remote-notification-server>
@@ -43,7 +43,7 @@ extension TrustRoots {
     /// Whether exactly this authority is among the trusted ones.
     ///
     /// - Parameter root: The authority.
-    /// - Returns: Whether a connection whose chain ends there is believed.
+    /// - Returns: Whether a certificate chain that ends there is trusted.
     /// - Throws: `TLSError` when a trust file cannot be read.
     package func contains(_ root: WellKnownRoot) throws(TLSError) -> Bool {
         let context = try TLSContext.client(trust: self, identity: nil, applicationProtocols: [])
@@ -59,7 +59,7 @@ extension TrustRoots {
         guard X509_STORE_CTX_init(search, SSL_CTX_get_cert_store(context.pointer), nil, nil) == 1 else {
             throw .fromQueue(.library, "searching the trusted authorities")
         }
-        // Names are compared in their canonical form, whatever string types the certificate uses.
+        // Names are compared in their canonical form, so the string types in the certificate do not matter.
         let found = Certificate.take(X509_STORE_CTX_get1_certs(search, name))
         ERR_clear_error()
         for certificate in found where try certificate.fingerprint == root.fingerprint { return true }

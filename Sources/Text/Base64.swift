@@ -1,9 +1,9 @@
-/// Base64 in one of its two alphabets: [RFC 4648](https://www.rfc-editor.org/rfc/rfc4648#section-4).
+/// Base64 in one of its two alphabets: [RFC 4648](https://www.rfc-editor.org/rfc/rfc4648#section-4), sections 4 and 5.
 package struct Base64: Sendable {
-    /// The usual alphabet, written with padding, as HTTP's Basic authentication has it.
+    /// The usual alphabet, written with padding, as in HTTP's Basic authentication.
     package static let standard = Base64(
         alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", isPadded: true)
-    /// The alphabet for URLs, written without padding, as JSON Web Tokens have it.
+    /// The alphabet for URLs, written without padding, as in JSON Web Tokens.
     package static let url = Base64(
         alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", isPadded: false)
 
@@ -37,7 +37,7 @@ package struct Base64: Sendable {
         }
     }
 
-    /// Some bytes as text.
+    /// Encodes some bytes as text.
     ///
     /// - Parameter bytes: The bytes.
     /// - Returns: Their encoding.
@@ -47,7 +47,7 @@ package struct Base64: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Decodes text; padding may be there or not, as some token makers leave it in.
+    /// Decodes text. Padding may be there or not, because some programs write it in tokens.
     ///
     /// - Parameter text: ASCII bytes.
     /// - Returns: The bytes, or nil where a byte is outside the alphabet or the length is impossible.

@@ -1,7 +1,7 @@
 /// Days of the Gregorian calendar, counted from 1 January 1970 as Unix time counts them.
 ///
-/// Years are counted from March, so that the leap day is the last of its year. An era has 400 years, which all have the same
-/// days.
+/// Years are counted from March, so that the leap day is the last day of its year. An era has 400 years. All eras have
+/// the same number of days.
 enum CalendarDay {
     private static let daysOfEra: Int64 = 146_097
     /// From 1 March of the year 0 to 1 January 1970.
@@ -10,7 +10,7 @@ enum CalendarDay {
     /// The number of a day; nil if there is no such day.
     ///
     /// - Parameters:
-    ///   - year: In the Gregorian calendar, also before it was in use.
+    ///   - year: In the Gregorian calendar, also for years before it was in use.
     ///   - month: From 1.
     ///   - day: From 1.
     static func number(year: Int64, month: Int64, day: Int64) -> Int64? {
@@ -48,11 +48,11 @@ enum CalendarDay {
 }
 
 extension Span<UInt8> {
-    /// The number that some decimal digits write; nil where another byte is among them.
+    /// The number that some decimal digits write; nil if there is another byte among them.
     ///
     /// - Parameters:
     ///   - start: The index of the first digit; all of them must be within the span.
-    ///   - count: How many, at most 18.
+    ///   - count: How many digits, at most 18.
     func decimalNumber(at start: Int, count: Int) -> Int64? {
         var value: Int64 = 0
         for index in start..<(start + count) {

@@ -62,7 +62,7 @@ package enum DateTime {
         return cursor > start ? milliseconds : nil
     }
 
-    /// The minutes east of UTC that the rest of the text says.
+    /// The offset that the rest of the text says, in minutes east of UTC.
     private static func offset(in text: Span<UInt8>, at cursor: Int) -> Int64? {
         guard cursor < text.count else { return nil }
         if text[cursor] | 0x20 == UInt8(ascii: "z") { return text.count == cursor + 1 ? 0 : nil }

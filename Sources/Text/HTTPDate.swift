@@ -1,6 +1,6 @@
 import Glibc
 
-/// The dates in HTTP headers in their one preferred form:
+/// The dates in HTTP headers, in the preferred form:
 /// [RFC 9110 section 5.6.7](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.7).
 package enum HTTPDate {
     private static let months: [StaticString] = [
@@ -9,8 +9,10 @@ package enum HTTPDate {
 
     /// Reads a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     ///
+    /// The name of the weekday, the spaces and the last letter are not checked.
+    ///
     /// - Parameter text: The header's value.
-    /// - Returns: Seconds since 1970; nil for any other form, and for no day of the calendar.
+    /// - Returns: Seconds since 1970; nil for the other forms, and for a day that the calendar does not have.
     package static func seconds(_ text: Span<UInt8>) -> Int64? {
         guard text.count == 29, text[3] == UInt8(ascii: ","), text[19] == UInt8(ascii: ":"),
             text[22] == UInt8(ascii: ":"), text[26] == UInt8(ascii: "G"), text[27] == UInt8(ascii: "M"),

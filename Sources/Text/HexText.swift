@@ -1,10 +1,10 @@
-/// Hexadecimal digits. Other modules inline what is done for each digit.
+/// Hexadecimal digits. Other modules inline the work for each digit.
 @usableFromInline
 package enum HexText {
     /// The value of a digit of either case.
     ///
     /// - Parameter digit: An ASCII byte.
-    /// - Returns: 0 to 15, or nil where the byte is not a digit.
+    /// - Returns: 0 to 15, or nil if the byte is not a digit.
     @inlinable @inline(__always)
     package static func value(of digit: UInt8) -> UInt8? {
         let decimal = digit &- UInt8(ascii: "0")
@@ -16,7 +16,7 @@ package enum HexText {
     /// Tells whether all bytes are hexadecimal digits.
     ///
     /// - Parameter text: ASCII bytes.
-    /// - Returns: False where any other byte is among them.
+    /// - Returns: False if there is any other byte among them.
     @inlinable
     package static func isHex(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { value(of: $0) != nil }
@@ -25,7 +25,7 @@ package enum HexText {
     /// Reads bytes, two digits of either case each.
     ///
     /// - Parameter digits: ASCII bytes.
-    /// - Returns: The bytes, or nil where the number of digits is odd or a byte is not a digit.
+    /// - Returns: The bytes, or nil if the number of digits is odd or a byte is not a digit.
     package static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
 /// Writes text into JSON strings: [RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7).
 ///
-/// For text that is known to be UTF-8, away from the way of a job. On that way `ByteWriter` of PushModel does the same.
+/// For text that is known to be UTF-8, and not on the way of a job. There `ByteWriter` of PushModel does the same.
 package enum JSONEscaping {
     /// Appends text with its escapes, without the quotation marks.
     ///
@@ -28,7 +28,7 @@ package enum JSONEscaping {
     /// Appends a JSON string with its quotation marks.
     ///
     /// - Parameters:
-    ///   - text: What the string says.
+    ///   - text: The content of the string.
     ///   - output: Receives it.
     package static func append(quoted text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
@@ -38,7 +38,7 @@ package enum JSONEscaping {
 
     /// A JSON string with its quotation marks.
     ///
-    /// - Parameter text: What the string says.
+    /// - Parameter text: The content of the string.
     package static func quoted(_ text: String) -> String {
         var output: [UInt8] = []
         append(quoted: text, to: &output)

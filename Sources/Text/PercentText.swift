@@ -26,7 +26,7 @@ package enum PercentText {
     /// Undoes the encoding; bytes without an escape stay as they are.
     ///
     /// - Parameter text: The encoded bytes.
-    /// - Returns: The bytes, or nil where two hexadecimal digits do not follow a `%`.
+    /// - Returns: The bytes, or nil if a `%` is not followed by two hexadecimal digits.
     package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

@@ -1,9 +1,9 @@
 /// Writes words into command lines for a POSIX shell:
 /// [quoting](https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02).
 package enum ShellText {
-    /// A word for a shell: as it is when harmless, else in single quotes.
+    /// Writes a word for a shell. A harmless word stays as it is; any other word gets single quotes.
     ///
-    /// - Parameter text: What the word says.
+    /// - Parameter text: The word.
     package static func quoted(_ text: String) -> String {
         let isHarmless =
             !text.isEmpty

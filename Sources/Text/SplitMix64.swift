@@ -1,6 +1,6 @@
-/// Randomness that a seed repeats: Sebastiano Vigna's SplitMix64, <https://prng.di.unimi.it/splitmix64.c>.
+/// Random numbers that a seed repeats: Sebastiano Vigna's SplitMix64, <https://prng.di.unimi.it/splitmix64.c>.
 ///
-/// What a seed leads to is part of what scenarios promise, so the numbers must stay the same.
+/// Scenarios promise the same behaviour for the same seed, so the numbers must not change.
 package struct SplitMix64: RandomNumberGenerator {
     @usableFromInline internal var state: UInt64
 

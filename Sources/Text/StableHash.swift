@@ -18,7 +18,7 @@ package enum StableHash {
     /// The hash of a text's UTF-8.
     package static func of(_ text: String) -> UInt64 { of(text.utf8.span) }
 
-    /// Spreads each bit of a number over all 64, because FNV-1a's highest bits hardly depend on a name's last letters.
+    /// Spreads each bit of a number over all 64 bits. FNV-1a's highest bits hardly depend on a name's last letters.
     ///
     /// This is `fmix64`, the finalizer of MurmurHash3. Different numbers stay different.
     /// [MurmurHash3](https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp)

@@ -11,7 +11,7 @@ package enum TimeText {
         }
     }
 
-    /// A count with a thin gap between thousands, as `20 000`.
+    /// A count with a space between thousands, as `20 000`.
     /// - Parameter value: The count.
     package static func count(_ value: Int) -> String {
         let digits = Array(String(value.magnitude))
