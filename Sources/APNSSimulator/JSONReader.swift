@@ -4,7 +4,8 @@ import Text
 ///
 /// It shares nothing with the reader of the worker: a judge with the same reader would make the same mistakes.
 ///
-/// Obeys [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Never recurses deeper than ``maximumDepth`` and never traps.
+/// Obeys [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Never recurses deeper than ``maximumDepth`` and never
+/// traps.
 struct JSONReader {
     /// How deep arrays and objects may nest; a peer chooses the nesting, so it has a limit.
     static let maximumDepth = 128

@@ -1,6 +1,7 @@
 /// Calls that block, awaited: each runs on a thread of its own, so that no task waits for another's slow socket.
 package enum BlockingWork {
     /// Runs one blocking call to its end; cancelling the task does not interrupt it.
+    ///
     /// - Parameters:
     ///   - name: The thread's name for debuggers.
     ///   - stackSize: The thread's stack, in bytes.

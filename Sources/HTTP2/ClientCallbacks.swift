@@ -5,6 +5,7 @@ import CNGHTTP2
 /// The functions that nghttp2 calls for a client session.
 enum ClientCallbacks {
     /// Sets the callbacks of a client session.
+    ///
     /// - Parameter callbacks: The library's table.
     static func register(_ callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, clientFrameBegan)

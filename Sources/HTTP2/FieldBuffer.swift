@@ -15,6 +15,7 @@ final class FieldBuffer {
     }
 
     /// Lends the records of a block; the pointer must not leave the closure.
+    ///
     /// - Parameters:
     ///   - head: The fields; they must stay as they are during the call.
     ///   - body: Gets the records and their number.

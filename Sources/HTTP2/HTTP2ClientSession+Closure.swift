@@ -3,6 +3,7 @@ import CNGHTTP2
 /// Ends requests: decides how each of them ended, and tells the delegate exactly once.
 extension HTTP2ClientSession {
     /// Decides how a request ended when the library closed its stream.
+    ///
     /// - Parameters:
     ///   - slot: The request.
     ///   - code: The code that the stream was closed with.
@@ -18,6 +19,7 @@ extension HTTP2ClientSession {
     }
 
     /// Decides how a request ended when the connection was lost.
+    ///
     /// - Parameters:
     ///   - slot: The request.
     ///   - lastWritten: The highest stream that was written.
@@ -29,6 +31,7 @@ extension HTTP2ClientSession {
     }
 
     /// Frees a slot and tells the delegate. The delegate may use the tag again inside the call.
+    ///
     /// - Parameters:
     ///   - tag: An open request.
     ///   - closure: How it ended.
@@ -42,6 +45,7 @@ extension HTTP2ClientSession {
     }
 
     /// The library closed a stream.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: The code it was closed with.
@@ -69,6 +73,7 @@ extension HTTP2ClientSession {
     }
 
     /// Finds the request of a stream that the library knows as open.
+    ///
     /// - Parameter streamID: The stream.
     /// - Returns: The request's tag, or `nil` when the request was reported already.
     func openTag(_ streamID: Int32) -> Int? {
@@ -79,6 +84,7 @@ extension HTTP2ClientSession {
     }
 
     /// Finds the request of a stream, written or not.
+    ///
     /// - Parameter streamID: The stream.
     /// - Returns: The request's tag, or `nil` when the request is not open.
     func tag(of streamID: Int32) -> Int? {

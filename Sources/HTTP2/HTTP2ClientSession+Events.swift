@@ -3,12 +3,14 @@ import CNGHTTP2
 /// Handles the events that the library's callbacks report.
 extension HTTP2ClientSession {
     /// The header of a frame arrived. The header of a GOAWAY stops new requests, before the frame's content is known.
+    ///
     /// - Parameter header: The header.
     func frameBegan(_ header: nghttp2_frame_hd) {
         if header.type == UInt8(NGHTTP2_GOAWAY.rawValue) { goAwayBegan = true }
     }
 
     /// A header block begins on a stream.
+    ///
     /// - Parameter header: The header of its first frame.
     func headersBegan(_ header: nghttp2_frame_hd) {
         guard header.type == UInt8(NGHTTP2_HEADERS.rawValue), let tag = openTag(header.stream_id) else { return }
@@ -16,6 +18,7 @@ extension HTTP2ClientSession {
     }
 
     /// One field arrived.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - name: Its name.
@@ -41,6 +44,7 @@ extension HTTP2ClientSession {
     }
 
     /// Bytes of a body arrived.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - data: The bytes.
@@ -50,6 +54,7 @@ extension HTTP2ClientSession {
     }
 
     /// A whole frame arrived and was valid.
+    ///
     /// - Parameter frame: The frame, lent by the library.
     func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = frameHeader(frame)
@@ -80,6 +85,7 @@ extension HTTP2ClientSession {
     }
 
     /// A frame was handed out.
+    ///
     /// - Parameter header: Its header.
     func frameSent(_ header: nghttp2_frame_hd) {
         switch nghttp2_frame_type(rawValue: UInt32(header.type)) {
@@ -93,6 +99,7 @@ extension HTTP2ClientSession {
     }
 
     /// The library asks for the next bytes of a request body.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - tag: The tag of the request when it was submitted.

@@ -84,6 +84,7 @@ package final class HTTP2ClientSession {
     /// Makes a session; its preface and SETTINGS are the first bytes to send.
     ///
     /// Pushed responses are declined and a header list limit is announced unless the settings say otherwise.
+    ///
     /// - Parameters:
     ///   - settings: The settings to announce to the peer.
     ///   - delegate: Hears what happens; not retained.
@@ -111,6 +112,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Submits a request; its frames come out of `send(into:upTo:)` as the peer's limits allow.
+    ///
     /// - Parameters:
     ///   - head: The header fields, pseudo-header fields first; copied.
     ///   - body: The array that holds the body; retained until the stream closes, not copied.
@@ -165,6 +167,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Takes received bytes; events reach the delegate before the call returns.
+    ///
     /// - Parameter bytes: The next bytes of the connection.
     /// - Throws: `HTTP2Error` when the connection is dead. The bytes that `send(into:upTo:)` still appends tell the
     ///   peer why. Call `connectionLost()` then to close the open requests.
@@ -188,6 +191,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Records that the peer broke the protocol.
+    ///
     /// - Returns: The error to throw.
     func violation() -> HTTP2Error {
         let error =
@@ -198,6 +202,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Appends frames that are due.
+    ///
     /// - Parameters:
     ///   - output: The buffer the bytes are appended to.
     ///   - limit: How many bytes to append at most; a frame may be split between calls.
@@ -217,6 +222,7 @@ package final class HTTP2ClientSession {
 
     /// Resets a request. Its closure follows inside one of the next calls of `send(into:upTo:)`: `.cancelled`, or
     /// `.unprocessed` if it was never written. A response that is complete by then still counts as `.complete`.
+    ///
     /// - Parameters:
     ///   - streamID: The stream; a closed stream is ignored.
     ///   - code: What to tell the peer.
@@ -228,6 +234,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Sends a ping; the answer reaches the delegate.
+    ///
     /// - Parameter opaque: A number that comes back with the answer.
     package func ping(_ opaque: UInt64) {
         withUnsafeBytes(of: opaque.bigEndian) { bytes in
@@ -239,6 +246,7 @@ package final class HTTP2ClientSession {
     }
 
     /// Sends GOAWAY: nothing can be submitted any more, open requests may finish.
+    ///
     /// - Parameter code: What to tell the peer.
     package func goAway(_ code: HTTP2ErrorCode) {
         guard !isLost else { return }

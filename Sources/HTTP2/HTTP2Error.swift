@@ -8,6 +8,7 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
         package let rawValue: String
 
         /// Makes a code from its text.
+        ///
         /// - Parameter rawValue: A stable text for logs.
         package init(rawValue: String) {
             self.rawValue = rawValue
@@ -35,6 +36,7 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
     package let message: String
 
     /// Makes an error.
+    ///
     /// - Parameters:
     ///   - code: What went wrong.
     ///   - message: A sentence a person can act on.
@@ -54,6 +56,7 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Turns a library result into an error, with the library's own description of it.
+    ///
     /// - Parameters:
     ///   - status: A negative result of the library.
     ///   - action: What was tried, as the beginning of the sentence.

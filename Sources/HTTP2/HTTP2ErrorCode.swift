@@ -4,6 +4,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStrin
     package let rawValue: UInt32
 
     /// Makes a code from the number on the wire.
+    ///
     /// - Parameter rawValue: The number on the wire.
     package init(rawValue: UInt32) {
         self.rawValue = rawValue

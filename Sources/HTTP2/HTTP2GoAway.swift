@@ -8,6 +8,7 @@ package struct HTTP2GoAway: Hashable, Sendable {
     package var debugData: [UInt8]
 
     /// Makes a value with the content of a frame.
+    ///
     /// - Parameters:
     ///   - lastStreamID: The highest stream the sender may have processed.
     ///   - code: Why the sender leaves.

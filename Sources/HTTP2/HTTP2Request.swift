@@ -32,6 +32,7 @@ package struct HTTP2Request: Sendable {
     package var bodyTruncated: Bool
 
     /// Makes a request out of separate fields.
+    ///
     /// - Parameters:
     ///   - streamID: The stream to answer on.
     ///   - headers: The fields in order.
@@ -47,6 +48,7 @@ package struct HTTP2Request: Sendable {
     }
 
     /// Makes a request without fields and body, to be filled as it comes in.
+    ///
     /// - Parameter streamID: The stream to answer on.
     init(streamID: Int32) {
         self.streamID = streamID
@@ -62,6 +64,7 @@ package struct HTTP2Request: Sendable {
     }
 
     /// Finds the first field of a name.
+    ///
     /// - Parameter name: The name, in lower case.
     /// - Returns: Where its value stands in `headerBytes`, or `nil` without one.
     package func value(of name: StaticString) -> Range<Int>? {
@@ -77,6 +80,7 @@ package struct HTTP2Request: Sendable {
     }
 
     /// Adds a field.
+    ///
     /// - Parameters:
     ///   - name: Its name; copied.
     ///   - value: Its value; copied.

@@ -4,20 +4,24 @@
 /// settings inside a call, but must not call `receive` or `send`.
 package protocol HTTP2ServerDelegate: AnyObject {
     /// A request arrived whole.
+    ///
     /// - Parameter request: The request; it may be answered at once or later.
     func received(request: HTTP2Request)
 
     /// A stream that the client opened has ended, answered or not.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: `.noError` when request and response ended in order, otherwise the reason of the reset.
     func streamClosed(streamID: Int32, code: HTTP2ErrorCode)
 
     /// The client sent GOAWAY.
+    ///
     /// - Parameter goAway: The content of the frame.
     func received(goAway: HTTP2GoAway)
 
     /// The client announced settings.
+    ///
     /// - Parameter settings: All that the client has announced so far, the new values included.
     func received(settings: HTTP2Settings)
 
@@ -25,6 +29,7 @@ package protocol HTTP2ServerDelegate: AnyObject {
     func settingsAcknowledged()
 
     /// The client sent a ping; the answer is on its way.
+    ///
     /// - Parameter opaque: The number it sent.
     func pingReceived(_ opaque: UInt64)
 
@@ -35,6 +40,7 @@ package protocol HTTP2ServerDelegate: AnyObject {
 /// The defaults of a server that needs none of these events.
 extension HTTP2ServerDelegate {
     /// Ignores the settings.
+    ///
     /// - Parameter settings: All that the client has announced so far.
     package func received(settings: HTTP2Settings) {}
 
@@ -42,6 +48,7 @@ extension HTTP2ServerDelegate {
     package func settingsAcknowledged() {}
 
     /// Ignores the ping.
+    ///
     /// - Parameter opaque: The number the client sent.
     package func pingReceived(_ opaque: UInt64) {}
 

@@ -3,6 +3,7 @@ import CNGHTTP2
 /// Handles the events that the library's callbacks report.
 extension HTTP2ServerSession {
     /// A header block begins on a stream.
+    ///
     /// - Parameter frame: Its first frame, lent by the library.
     func headersBegan(_ frame: UnsafePointer<nghttp2_frame>) {
         guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
@@ -16,6 +17,7 @@ extension HTTP2ServerSession {
     }
 
     /// One field arrived.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - name: Its name.
@@ -35,6 +37,7 @@ extension HTTP2ServerSession {
     }
 
     /// Bytes of a body arrived.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - data: The bytes.
@@ -52,6 +55,7 @@ extension HTTP2ServerSession {
     }
 
     /// A whole frame arrived and was valid.
+    ///
     /// - Parameter frame: The frame, lent by the library.
     func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = frameHeader(frame)
@@ -71,6 +75,7 @@ extension HTTP2ServerSession {
     }
 
     /// A whole frame arrived and was not valid.
+    ///
     /// - Parameters:
     ///   - frame: The frame, lent by the library.
     ///   - code: The library's error code.
@@ -113,6 +118,7 @@ extension HTTP2ServerSession {
     }
 
     /// A frame was handed out.
+    ///
     /// - Parameter header: Its header.
     func frameSent(_ header: nghttp2_frame_hd) {
         guard header.type == UInt8(NGHTTP2_GOAWAY.rawValue) else { return }
@@ -125,6 +131,7 @@ extension HTTP2ServerSession {
     }
 
     /// The library closed a stream.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: The code it was closed with.
@@ -136,6 +143,7 @@ extension HTTP2ServerSession {
     }
 
     /// The library asks for the next bytes of a response body.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - slot: The slot of the stream when the response was submitted.

@@ -10,6 +10,7 @@ extension HTTP2ServerSession {
     ///
     /// By itself the session waits for ``windowStep`` bytes. If that is half a window and the client is far away, the
     /// connection carries half as much: the client gets the second half back a round trip later.
+    ///
     /// - Parameter threshold: The fewest used bytes that are given back.
     package func reopenWindow(from threshold: Int32) {
         let used = nghttp2_session_get_effective_recv_data_length(handle.pointer)

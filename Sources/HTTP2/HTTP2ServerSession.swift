@@ -64,6 +64,7 @@ package final class HTTP2ServerSession {
         slots.count - freeSlots.count
     }
     /// Counts the client's open streams up to a number.
+    ///
     /// - Parameter last: The highest stream that counts.
     /// - Returns: How many there are.
     package func openStreams(upTo last: Int32) -> Int {
@@ -78,6 +79,7 @@ package final class HTTP2ServerSession {
     private unowned let delegate: any HTTP2ServerDelegate
 
     /// Makes a session; its SETTINGS are the first bytes to send.
+    ///
     /// - Parameters:
     ///   - settings: The settings to announce. Limits on streams and header lists are added if they are missing.
     ///   - bodyLimit: The most bytes of a request body that are kept; the rest is read and dropped.
@@ -105,6 +107,7 @@ package final class HTTP2ServerSession {
     /// Takes received bytes; events reach the delegate before the call returns.
     ///
     /// Most violations are answered with a GOAWAY. The session is finished once the GOAWAY has been sent.
+    ///
     /// - Parameter bytes: The next bytes of the connection.
     /// - Throws: `HTTP2Error` when the connection is dead.
     package func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
@@ -120,6 +123,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Appends frames that are due.
+    ///
     /// - Parameters:
     ///   - output: The buffer the bytes are appended to.
     ///   - limit: How many bytes to append at most; a frame may be split between calls.
@@ -137,6 +141,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Answers a request.
+    ///
     /// - Parameters:
     ///   - streamID: The stream of the request.
     ///   - status: The status, three digits.
@@ -156,6 +161,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Answers a request with a prepared block of fields.
+    ///
     /// - Parameters:
     ///   - streamID: The stream of the request.
     ///   - head: The fields, `:status` first; copied.
@@ -179,6 +185,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Resets a stream.
+    ///
     /// - Parameters:
     ///   - streamID: The stream; a closed stream is ignored.
     ///   - code: What to tell the client.
@@ -187,6 +194,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Sends GOAWAY. New streams are ignored from then on, and streams above the last one are closed as refused.
+    ///
     /// - Parameters:
     ///   - lastStreamID: The last stream that is still answered; `nil` for the last stream of the client. `Int32.max`
     ///     with `.noError` and no text only announces the end: new streams are still taken (RFC 9113, 6.8).
@@ -202,6 +210,7 @@ package final class HTTP2ServerSession {
     }
 
     /// Announces changed settings on the running connection.
+    ///
     /// - Parameter settings: The values that change.
     /// - Throws: `HTTP2Error` when a value is outside its range.
     package func submit(settings: HTTP2Settings) throws(HTTP2Error) {

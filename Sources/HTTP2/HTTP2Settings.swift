@@ -16,6 +16,7 @@ package struct HTTP2Settings: Hashable, Sendable {
     package var maxHeaderListSize: UInt32?
 
     /// Makes a set of settings. Values that are left out are not announced.
+    ///
     /// - Parameters:
     ///   - headerTableSize: Bytes of the header compression table.
     ///   - enablePush: Whether pushed responses are accepted: 0 or 1.
@@ -51,6 +52,7 @@ package struct HTTP2Settings: Hashable, Sendable {
     }
 
     /// Takes over one value of a received frame; unknown identifiers are ignored, as RFC 9113, 6.5.2 asks.
+    ///
     /// - Parameter entry: The identifier and its value.
     mutating func merge(_ entry: nghttp2_settings_entry) {
         switch nghttp2_settings_id(rawValue: UInt32(bitPattern: entry.settings_id)) {

@@ -59,6 +59,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Adds a field with a value that changes.
+    ///
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - value: The value; copied.
@@ -69,6 +70,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Adds a field with a constant value.
+    ///
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - value: The value; not copied.
@@ -78,6 +80,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Adds a field whose name is known only at run time.
+    ///
     /// - Parameters:
     ///   - name: The name, in lower case; copied.
     ///   - value: The value; copied.
@@ -89,6 +92,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Begins a field whose value is built in place; `endValue()` must follow.
+    ///
     /// - Parameters:
     ///   - name: The name, in lower case.
     ///   - indexing: How header compression treats the field.
@@ -98,6 +102,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Adds bytes to the value begun with `beginValue(_:_:)`.
+    ///
     /// - Parameter piece: The bytes; copied.
     package mutating func appendPiece(_ piece: Span<UInt8>) {
         precondition(open != nil, "no value is being built")
@@ -105,6 +110,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Adds text to the value begun with `beginValue(_:_:)`.
+    ///
     /// - Parameter piece: The text; copied.
     package mutating func appendPiece(_ piece: StaticString) {
         precondition(open != nil, "no value is being built")
@@ -125,6 +131,7 @@ package struct HeaderBlock: Sendable {
     }
 
     /// Drops all that was added after a mark, so that a constant beginning can be kept.
+    ///
     /// - Parameter mark: A mark of this block. The block must not have been truncated to an earlier mark since.
     package mutating func truncate(to mark: Mark) {
         open = nil

@@ -5,6 +5,7 @@ import CNGHTTP2
 /// The functions that nghttp2 calls for a server session.
 enum ServerCallbacks {
     /// Sets the callbacks of a server session.
+    ///
     /// - Parameter callbacks: The library's table.
     static func register(_ callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, serverHeadersBegan)

@@ -16,6 +16,7 @@ final class SessionHandle {
     private var unsent = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
     /// Makes a session.
+    ///
     /// - Parameters:
     ///   - role: The end that the session is.
     ///   - register: Sets the callbacks of the session.
@@ -50,6 +51,7 @@ final class SessionHandle {
     }
 
     /// Tells the library which object its callbacks serve; not retained.
+    ///
     /// - Parameter owner: The object the callbacks find in their user data.
     func setOwner(_ owner: AnyObject) {
         nghttp2_session_set_user_data(pointer, Unmanaged.passUnretained(owner).toOpaque())
@@ -66,6 +68,7 @@ final class SessionHandle {
     }
 
     /// Feeds received bytes to the library.
+    ///
     /// - Parameter bytes: The next bytes of the connection.
     /// - Throws: `HTTP2Error` when the library cannot continue the connection.
     func receive(_ bytes: Span<UInt8>) throws(HTTP2Error) {
@@ -76,6 +79,7 @@ final class SessionHandle {
     }
 
     /// Appends frames to a buffer.
+    ///
     /// - Parameters:
     ///   - output: The buffer.
     ///   - limit: How many bytes to append at most; a frame may be split.
@@ -98,6 +102,7 @@ final class SessionHandle {
     }
 
     /// Submits a SETTINGS frame.
+    ///
     /// - Parameter settings: The values to announce.
     /// - Throws: `HTTP2Error` when a value is outside its range.
     func submit(_ settings: HTTP2Settings) throws(HTTP2Error) {
@@ -109,6 +114,7 @@ final class SessionHandle {
     }
 
     /// Submits a GOAWAY frame.
+    ///
     /// - Parameter goAway: Its content.
     /// - Returns: Whether the library took it.
     func submit(_ goAway: HTTP2GoAway) -> Bool {
@@ -120,6 +126,7 @@ final class SessionHandle {
     }
 
     /// Submits a RST_STREAM frame. A request that was not written yet is withdrawn. Without effect on closed streams.
+    ///
     /// - Parameters:
     ///   - streamID: The stream.
     ///   - code: Why it is reset.
@@ -129,6 +136,7 @@ final class SessionHandle {
     }
 
     /// The slot number stored with an open stream.
+    ///
     /// - Parameter streamID: The stream.
     /// - Returns: The slot, or `nil` for a stream that is not open.
     func slot(of streamID: Int32) -> Int? {
@@ -137,6 +145,7 @@ final class SessionHandle {
     }
 
     /// The form in which a slot number is stored with a stream: a pointer that is never dereferenced.
+    ///
     /// - Parameter slot: The slot number.
     /// - Returns: The number plus one, as a pointer.
     static func userData(for slot: Int) -> UnsafeMutableRawPointer? {
@@ -149,6 +158,7 @@ final class SessionHandle {
 }
 
 /// Reads the header that every frame begins with, without copying the whole union.
+///
 /// - Parameter frame: A frame lent by the library.
 /// - Returns: Its header.
 func frameHeader(_ frame: UnsafePointer<nghttp2_frame>) -> nghttp2_frame_hd {
@@ -156,6 +166,7 @@ func frameHeader(_ frame: UnsafePointer<nghttp2_frame>) -> nghttp2_frame_hd {
 }
 
 /// The opaque data of a PING frame as the number that was sent.
+///
 /// - Parameter frame: A PING frame lent by the library.
 /// - Returns: The eight bytes, in network order.
 func pingOpaque(_ frame: UnsafePointer<nghttp2_frame>) -> UInt64 {
@@ -163,6 +174,7 @@ func pingOpaque(_ frame: UnsafePointer<nghttp2_frame>) -> UInt64 {
 }
 
 /// Copies a GOAWAY frame.
+///
 /// - Parameter frame: A GOAWAY frame lent by the library.
 /// - Returns: Its content.
 func goAwayContent(_ frame: UnsafePointer<nghttp2_frame>) -> HTTP2GoAway {
@@ -174,6 +186,7 @@ func goAwayContent(_ frame: UnsafePointer<nghttp2_frame>) -> HTTP2GoAway {
 }
 
 /// Copies the next bytes of a body into the buffer that the library offers.
+///
 /// - Parameters:
 ///   - body: The whole body.
 ///   - offset: Where the next byte is; moved on.

@@ -5,6 +5,7 @@ private let newSession: Int16 = 0x80
 
 extension ChildProcess {
     /// Starts a program in a session of its own, with default signal handling and nothing but its three streams open.
+    ///
     /// - Parameters:
     ///   - executable: An absolute path, or a name to look for in `PATH`.
     ///   - arguments: Its arguments, without its own name.
@@ -85,6 +86,7 @@ extension ChildProcess {
     }
 
     /// Runs a program to its end and collects what it writes.
+    ///
     /// - Parameters:
     ///   - executable: An absolute path, or a name to look for in `PATH`.
     ///   - arguments: Its arguments, without its own name.

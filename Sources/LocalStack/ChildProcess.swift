@@ -47,6 +47,7 @@ package final class ChildProcess: Sendable {
     private let left = Mutex(false)
 
     /// Starts a program.
+    ///
     /// - Parameters:
     ///   - executable: An absolute path, or a name to look for in `PATH`.
     ///   - arguments: Its arguments, without its own name.
@@ -72,6 +73,7 @@ package final class ChildProcess: Sendable {
     }
 
     /// Sends a signal, unless the process has already been waited for.
+    ///
     /// - Parameter number: For example `SIGTERM`, `SIGKILL`, `SIGSTOP` or `SIGCONT`.
     package func signal(_ number: Int32) {
         ending.withLock { known in
@@ -83,6 +85,7 @@ package final class ChildProcess: Sendable {
     package var isRunning: Bool { wait(timeout: .zero) == nil }
 
     /// Waits until the process ends.
+    ///
     /// - Parameter timeout: How long at most.
     /// - Returns: How it ended, or `nil` when it still runs.
     @discardableResult
@@ -98,6 +101,7 @@ package final class ChildProcess: Sendable {
     }
 
     /// Asks the process to leave with `SIGTERM`, then kills its whole group with `SIGKILL`.
+    ///
     /// - Parameter grace: How long it may take to leave by itself.
     /// - Returns: How it ended.
     @discardableResult

@@ -10,6 +10,7 @@ package struct DemoCertificates: Sendable {
     package let keyFile: String
 
     /// Makes an authority and one server certificate.
+    ///
     /// - Parameter directory: Where the three files are written.
     /// - Throws: `LocalStackError` when they cannot be made or written.
     package init(in directory: TemporaryDirectory) throws(LocalStackError) {

@@ -12,6 +12,7 @@ package struct DemoCredentials: Sendable {
     package let teamID: String
 
     /// Makes a new key.
+    ///
     /// - Parameters:
     ///   - directory: Where its two files are written.
     ///   - keyID: Ten letters and digits.

@@ -9,6 +9,7 @@ package enum FreePort {
     /// A port of the loopback interface that is free at this moment.
     ///
     /// Another process may still take it first; whoever starts a server on it tries again with another one.
+    ///
     /// - Returns: The port number.
     /// - Throws: `LocalStackError` when a hundred random ports are all in use.
     package static func next() throws(LocalStackError) -> Int {
@@ -21,6 +22,7 @@ package enum FreePort {
     }
 
     /// Several different free ports.
+    ///
     /// - Parameter count: How many.
     /// - Returns: The port numbers.
     /// - Throws: `LocalStackError` when too few are free.
@@ -34,6 +36,7 @@ package enum FreePort {
     }
 
     /// Whether a server could bind the port on the loopback interface now.
+    ///
     /// - Parameter port: The port number.
     /// - Returns: Whether binding it worked; it is released again.
     package static func isFree(_ port: Int) -> Bool {
@@ -44,6 +47,7 @@ package enum FreePort {
     }
 
     /// Calls `body` with the IPv4 loopback address; the pointer must not escape.
+    ///
     /// - Parameters:
     ///   - port: The port number.
     ///   - body: What to do with the address and its size.

@@ -34,6 +34,7 @@ package struct LocalStackError: Error, Sendable, CustomStringConvertible {
     package var isRetriable: Bool { code == .timedOut || code == .programFailed }
 
     /// Makes an error.
+    ///
     /// - Parameters:
     ///   - code: The kind of failure.
     ///   - message: What happened, where, and what to do about it.
@@ -43,6 +44,7 @@ package struct LocalStackError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The failure of a system call.
+    ///
     /// - Parameters:
     ///   - call: The call and its object, for the message.
     ///   - number: The value of `errno` right after the call.

@@ -4,7 +4,8 @@ import Synchronization
 /// Ends what this process started when this process is gone, however it went: SIGKILL leaves no time to tidy up.
 ///
 /// A small shell holds the other end of a socket. As long as this process lives it only keeps a list; at the end of
-/// file, which the kernel guarantees, it kills the process groups that are still on the list and removes the directories.
+/// file, which the kernel guarantees, it kills the process groups that are still on the list and removes the
+/// directories.
 final class OrphanGuard: Sendable {
     /// The one guard of this process, started with its first client.
     static let shared = OrphanGuard()
@@ -55,18 +56,22 @@ final class OrphanGuard: Sendable {
     }
 
     /// Puts a process group on the list.
+    ///
     /// - Parameter group: The id of the group, which is that of its leader.
     func watch(group: Int32) { tell("+group \(group)") }
 
     /// Takes a process group off the list, before its id can be given to somebody else.
+    ///
     /// - Parameter group: The id of the group.
     func forget(group: Int32) { tell("-group \(group)") }
 
     /// Puts a directory on the list.
+    ///
     /// - Parameter path: Its absolute path.
     func watch(directory path: String) { tell("+path \(path)") }
 
     /// Takes a directory off the list.
+    ///
     /// - Parameter path: Its absolute path.
     func forget(directory path: String) { tell("-path \(path)") }
 

@@ -1,5 +1,6 @@
 extension PrivateBroker {
     /// Runs `rabbitmqctl` against this broker; about half a second.
+    ///
     /// - Parameters:
     ///   - arguments: The command and its arguments.
     ///   - input: Bytes for its standard input.
@@ -20,6 +21,7 @@ extension PrivateBroker {
     }
 
     /// Prepares the node for its end as operators do before an upgrade: clients are sent away and leaders move.
+    ///
     /// - Throws: `LocalStackError` with the complaint of `rabbitmq-upgrade`.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/upgrade#maintenance-mode>
     package func drain() throws(LocalStackError) {
@@ -30,6 +32,7 @@ extension PrivateBroker {
     }
 
     /// Whether all members of all quorum queues of the cluster take part, so that any one node may go.
+    ///
     /// - Throws: `LocalStackError` when the broker does not answer.
     package func hasWholeQueues() throws(LocalStackError) -> Bool {
         let counts = "[length(element(2, I)) || I <- rabbit_quorum_queue:info(Q, [members, online])]"
@@ -39,6 +42,7 @@ extension PrivateBroker {
     }
 
     /// Creates exchanges, queues, bindings, policies and users from a definitions file; importing twice does no harm.
+    ///
     /// - Parameter json: The text that `martlet topology render` prints.
     /// - Throws: `LocalStackError` with the broker's complaint.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
@@ -48,7 +52,8 @@ extension PrivateBroker {
         do throws(LocalStackError) {
             try control(["import_definitions", file])
         } catch {
-            // A broker answers clients a moment before it counts as started. Asking each time would cost as much as this.
+            // A broker answers clients a moment before it counts as started. Asking each time would cost as much as
+            // this.
             try control(["await_startup"])
             try control(["import_definitions", file])
         }
@@ -57,8 +62,9 @@ extension PrivateBroker {
     /// What every queue holds at this moment, asked of the queues themselves: the listing of `rabbitmqctl list_queues`
     /// shows counters of quorum queues as they were at their last tick.
     ///
-    /// A crash may cost a new quorum queue its log, and then it never answers. So in the end the listing is taken: by then
-    /// its counters are those of later ticks.
+    /// A crash may cost a new quorum queue its log, and then it never answers. So in the end the listing is taken: by
+    /// then its counters are those of later ticks.
+    ///
     /// - Parameter virtualHost: Whose queues.
     /// - Returns: Counts by queue name.
     /// - Throws: `LocalStackError` when the broker does not answer.

@@ -66,6 +66,7 @@ package final class PrivateBroker: Sendable {
     }
 
     /// Starts a broker and waits until it speaks AMQP; about five seconds.
+    ///
     /// - Parameter options: What it shall offer.
     /// - Returns: The running broker, with the user `guest` and the virtual host `/`.
     /// - Throws: `LocalStackError` when RabbitMQ is not installed, or does not start; its log's end is in the message.
@@ -90,8 +91,9 @@ package final class PrivateBroker: Sendable {
         }
     }
 
-    /// Starts more nodes that form a cluster with this one, and gives every quorum queue a member on each of them; about
-    /// ten seconds per node. They need this node's port mapper: they have to end first.
+    /// Starts more nodes that form a cluster with this one, and gives every quorum queue a member on each of them;
+    /// about ten seconds per node. They need this node's port mapper: they have to end first.
+    ///
     /// - Parameter count: How many nodes.
     /// - Returns: The nodes, each of which answers on ports of its own.
     /// - Throws: `LocalStackError` when one does not start or is not let in.
@@ -133,6 +135,7 @@ package final class PrivateBroker: Sendable {
     package var processID: Int32 { processes.withLock { $0.server?.processID ?? 0 } }
 
     /// Sends a signal to the broker: `SIGSTOP` freezes it, `SIGCONT` wakes it, `SIGKILL` is a crash.
+    ///
     /// - Parameter number: The number of the signal.
     package func signal(_ number: Int32) {
         processes.withLock { $0.server }?.signal(number)
@@ -144,6 +147,7 @@ package final class PrivateBroker: Sendable {
     }
 
     /// Starts the broker again on the same ports and data, ending it first where it runs.
+    ///
     /// - Throws: `LocalStackError` when it does not come back.
     package func restart() throws(LocalStackError) {
         processes.withLock { $0.server.take() }?.terminate()
@@ -164,6 +168,7 @@ package final class PrivateBroker: Sendable {
     }
 
     /// Lets the broker and its directory outlive this process.
+    ///
     /// - Returns: The ids of its processes: killing these ends it.
     package func leaveRunning() -> [Int32] {
         directory.keep()

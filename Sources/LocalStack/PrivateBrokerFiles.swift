@@ -1,6 +1,7 @@
 /// The files and the environment that make a RabbitMQ node private: nothing in it points outside of its directory.
 enum PrivateBrokerFiles {
     /// Writes the configuration files.
+    ///
     /// - Parameters:
     ///   - directory: The broker's own directory.
     ///   - ports: The ports it shall use.
@@ -53,6 +54,7 @@ enum PrivateBrokerFiles {
     }
 
     /// The whole environment of the broker and of its command-line tools.
+    ///
     /// - Parameters:
     ///   - directory: The broker's own directory; as `HOME` it also holds the Erlang cookie.
     ///   - ports: The ports it uses.

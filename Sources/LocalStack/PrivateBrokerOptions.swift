@@ -12,6 +12,7 @@ package struct PrivateBrokerOptions: Sendable {
         package var external: Bool
 
         /// Names the three files.
+        ///
         /// - Parameters:
         ///   - authorityFile: PEM file with the authorities that client certificates are checked against.
         ///   - certificateFile: PEM file with the server's certificate.
@@ -35,6 +36,7 @@ package struct PrivateBrokerOptions: Sendable {
     package var startTimeout: Duration
 
     /// Makes options.
+    ///
     /// - Parameters:
     ///   - management: Whether the management plugin runs.
     ///   - tls: Certificates of a second, encrypted listener.

@@ -3,9 +3,11 @@ import Glibc
 /// Asks a server of this machine whether it is there.
 package enum Probe {
     /// Whether a port on 127.0.0.1 accepts a connection and answers.
+    ///
     /// - Parameters:
     ///   - port: The port number.
-    ///   - greeting: What to say first; the answer's first byte is waited for, up to two seconds. `nil`: connecting is enough.
+    ///   - greeting: What to say first; the answer's first byte is waited for, up to two seconds. `nil`: connecting is
+    ///     enough.
     /// - Returns: Whether it did.
     package static func answers(port: Int, greeting: [UInt8]? = nil) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -9,6 +9,7 @@ package struct QueueCounts: Sendable, Equatable {
     package var total: Int { ready + unacknowledged }
 
     /// Makes counts.
+    ///
     /// - Parameters:
     ///   - ready: Messages that wait for a consumer.
     ///   - unacknowledged: Messages that were delivered and not settled yet.

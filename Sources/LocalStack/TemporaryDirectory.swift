@@ -9,6 +9,7 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
 
     /// Makes an empty directory under `TMPDIR`, or `/tmp` where that is not set.
+    ///
     /// - Parameter prefix: How its name begins.
     /// - Throws: `LocalStackError` when it cannot be made.
     package init(prefix: String = "martlet") throws(LocalStackError) {
@@ -27,6 +28,7 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// The path of something inside.
+    ///
     /// - Parameter name: A relative path.
     /// - Returns: The absolute path; nothing is created.
     package func file(_ name: String) -> String {
@@ -34,6 +36,7 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// Writes a file inside that only the owner may read.
+    ///
     /// - Parameters:
     ///   - text: The whole content.
     ///   - name: A relative path; its directory must exist.
@@ -45,6 +48,7 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// Writes bytes to a file inside that only the owner may read.
+    ///
     /// - Parameters:
     ///   - bytes: The whole content.
     ///   - name: A relative path; its directory must exist.
@@ -68,6 +72,7 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// Makes a directory inside.
+    ///
     /// - Parameter name: A relative path; its parent must exist.
     /// - Returns: The absolute path of the directory.
     /// - Throws: `LocalStackError` when it cannot be made.

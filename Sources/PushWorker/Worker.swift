@@ -43,7 +43,8 @@ package final class Worker: Sendable {
     ///   - log: What the logger writes to; nil where nobody counts its lines.
     ///   - credentialInterval: How often the files of credentials are looked at; nil for the usual time.
     ///
-    /// - Throws: `WorkerError` where no key or certificate of a route can be used, or for a broker URI that cannot be read.
+    /// - Throws: `WorkerError` where no key or certificate of a route can be used, or for a broker URI that cannot be
+    ///   read.
     package init(
         configuration: WorkerConfiguration, version: String, logger: Logger, log: LogSink? = nil,
         credentialInterval: Duration? = nil

@@ -18,6 +18,7 @@ package struct AuditWatch: Sendable {
     private let changes: AsyncStream<Void>
 
     /// A watch over an audit that reads nothing yet.
+    ///
     /// - Parameter onDelivery: Called with each message that is read, on the reading threads.
     package init(onDelivery: @escaping @Sendable (Delivery) -> Void = { _ in }) {
         let (changes, feed) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -26,6 +27,7 @@ package struct AuditWatch: Sendable {
     }
 
     /// Starts reading.
+    ///
     /// - Parameters:
     ///   - local: Whose broker is read.
     ///   - source: Where to read.
@@ -40,6 +42,7 @@ package struct AuditWatch: Sendable {
     }
 
     /// Waits until what was read is as wanted.
+    ///
     /// - Parameter condition: Looked at after every batch of results.
     /// - Throws: `Failure` when reading failed or the task was cancelled before.
     package func until(_ condition: (borrowing RunAudit.State) -> Bool) async throws {
@@ -53,11 +56,13 @@ package struct AuditWatch: Sendable {
     }
 
     /// Waits until this many notifications are final.
+    ///
     /// - Parameter finals: How many.
     /// - Throws: As `until(_:)`.
     package func until(finals: Int) async throws { try await until { $0.ledger.finals >= finals } }
 
     /// Waits until everything promised is final.
+    ///
     /// - Throws: As `until(_:)`.
     package func untilComplete() async throws { try await until { $0.ledger.open == 0 } }
 }

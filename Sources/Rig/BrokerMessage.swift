@@ -20,6 +20,7 @@ package struct BrokerMessage {
     package var lastDeathKey: String?
 
     /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.
+    ///
     /// - Parameter delivery: The delivery.
     package init(_ delivery: Delivery) {
         self.delivery = delivery
@@ -46,10 +47,12 @@ package struct BrokerMessage {
     package var body: [UInt8] { Array(delivery.bytes[delivery.body]) }
 
     /// The text of the first header with a name.
+    ///
     /// - Parameter name: The header's name.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// The text of the first header with a name of the contract.
+    ///
     /// - Parameter name: The header's name.
     package func header(_ name: StaticString) -> String? { header("\(name)") }
 

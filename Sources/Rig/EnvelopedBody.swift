@@ -3,6 +3,7 @@ package import PushModel
 /// The bodies of the enveloped jobs that runs publish.
 package enum EnvelopedBody {
     /// A body, of parts that need no escapes.
+    ///
     /// - Parameters:
     ///   - id: The job's id.
     ///   - tokens: Its device tokens; several make a multicast job.

@@ -68,6 +68,7 @@ package final class LocalRun: Sendable {
     }
 
     /// Starts broker and simulator and writes the workers' configuration; no worker runs yet.
+    ///
     /// - Parameters:
     ///   - apps: The apps to push for, in the development environment.
     ///   - settings: More lines of configuration, for instance `lanes: 1`.
@@ -76,7 +77,8 @@ package final class LocalRun: Sendable {
     ///   - sendsDate: Whether the simulator's answers tell the time.
     ///   - options: What the broker shall offer.
     /// - Returns: The run; call `stop()` in the end.
-    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind then.
+    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind
+    ///   then.
     package static func start(
         apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario(),
         sendsDate: Bool = false, broker options: PrivateBrokerOptions = PrivateBrokerOptions()
@@ -159,6 +161,7 @@ package final class LocalRun: Sendable {
     }
 
     /// Starts a worker; its log goes to a file in `directory`.
+    ///
     /// - Parameters:
     ///   - name: Its instance name.
     ///   - adminPort: The port of its admin server; 0 for any free one.
@@ -183,6 +186,7 @@ package final class LocalRun: Sendable {
     }
 
     /// Where a worker's log goes.
+    ///
     /// - Parameter name: Its instance name.
     package func logFile(of name: String) -> String { directory.file("\(name).log") }
 
@@ -202,6 +206,7 @@ package final class LocalRun: Sendable {
     }
 
     /// A client of the broker.
+    ///
     /// - Parameter name: What operators see in the broker's list of connections.
     package func connect(_ name: String) throws -> AMQPBlockingClient {
         try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: name)

@@ -81,6 +81,7 @@ package struct ResultRecord: Decodable, Equatable {
     typealias CodingKeys = ResultField
 
     /// Reads the body of a result message; `nil` for any other body.
+    ///
     /// - Parameter body: The body as it was delivered.
     package static func parse(_ body: [UInt8]) -> ResultRecord? {
         try? JSONDecoder().decode(ResultRecord.self, from: Data(body))

@@ -61,6 +61,7 @@ package final class RunAudit: Sendable {
     private let onDelivery: @Sendable (Delivery) -> Void
 
     /// An audit that reads nothing yet.
+    ///
     /// - Parameters:
     ///   - onChange: Called on the reading threads after a batch was read, and when reading fails.
     ///   - onDelivery: Called on the reading threads with each message.
@@ -72,6 +73,7 @@ package final class RunAudit: Sendable {
     }
 
     /// Starts reading at once.
+    ///
     /// - Parameters:
     ///   - uri: The broker.
     ///   - source: Where to read.
@@ -87,6 +89,7 @@ package final class RunAudit: Sendable {
     /// Starts reading the results and both dead-letter queues of a broker; connects and so blocks for a moment.
     ///
     /// After `stop()` it may read again, and adds to what is known.
+    ///
     /// - Parameters:
     ///   - uri: The broker.
     ///   - source: Where to read; taps must be there before the first job is published.
@@ -129,6 +132,7 @@ package final class RunAudit: Sendable {
     package func record(_ body: (inout RunLedger) -> Void) { state.withLock { body(&$0.ledger) } }
 
     /// Notes that a job is published slowly on purpose; to be called before it is.
+    ///
     /// - Parameter job: Its id.
     package func paces(_ job: String) { state.withLock { _ = $0.paced.insert(job) } }
 
@@ -233,6 +237,7 @@ package final class RunAudit: Sendable {
 
 extension RunAudit.State {
     /// Notes from queueing to the first final report.
+    ///
     /// - Parameter milliseconds: How long it took.
     package mutating func took(_ milliseconds: Int64) { _ = latency.record(UInt64(clamping: milliseconds)) }
 

@@ -26,6 +26,7 @@ package struct RunComparison: Sendable {
     package var leftovers: [String: QueueCounts]
 
     /// Everything that must not be, in sentences; empty when all is well.
+    ///
     /// - Parameters:
     ///   - mostExtra: How many pushes may have been made more than once.
     ///   - mostRepeated: How many results and dead letters may have been written twice; nil for as many.
@@ -77,6 +78,7 @@ extension LocalRun {
     private static let streams: Set<String> = [TopologyNames.fleetQueue, TopologyNames.controlQueue]
 
     /// Publishes jobs and waits until the broker confirmed them all.
+    ///
     /// - Parameters:
     ///   - jobs: The jobs.
     ///   - audit: Learns of each confirmed one, and of those whose confirm never came.
@@ -106,6 +108,7 @@ extension LocalRun {
     }
 
     /// What the job queues hold at this moment, together.
+    ///
     /// - Throws: `LocalStackError` where the broker does not list one of them.
     package func jobCounts() async throws -> QueueCounts {
         let counts = try await queueCounts()
@@ -120,6 +123,7 @@ extension LocalRun {
     }
 
     /// Compares the ledgers once everything is settled.
+    ///
     /// - Parameter audit: What was reported so far; it reads whatever is left and ends.
     package func compare(_ audit: RunAudit) async throws -> RunComparison {
         let state = try await BlockingWork.run("audit") { [simulator] in

@@ -61,6 +61,7 @@ package struct RunJob: Sendable {
     }
 
     /// New jobs, raw and enveloped in turn.
+    ///
     /// - Parameters:
     ///   - count: How many.
     ///   - tokenPrefix: The first digits of their device tokens.
@@ -69,6 +70,7 @@ package struct RunJob: Sendable {
     }
 
     /// New jobs, raw and enveloped in turn, whose pushes take their time.
+    ///
     /// - Parameters:
     ///   - count: How many.
     ///   - milliseconds: After how long APNs answers, spread evenly; at most 9999.

@@ -92,8 +92,8 @@ package struct RunLedger: Sendable {
         package var withoutDeadLetter: [Key] = []
         /// Notifications with a dead letter of a worker that only ever were reported accepted.
         package var strayDeadLetters: [Key] = []
-        /// Results and dead letters beyond the first of their kind that no redelivery explains: somebody wrote them twice
-        /// because a confirm was lost.
+        /// Results and dead letters beyond the first of their kind that no redelivery explains: somebody wrote them
+        /// twice because a confirm was lost.
         package var repeatedReports = 0
         /// Dead letters that the broker wrote.
         package var brokerDeadLetters = 0
@@ -188,6 +188,7 @@ package struct RunLedger: Sendable {
     }
 
     /// The broker confirmed a job to its producer.
+    ///
     /// - Parameters:
     ///   - job: Its id.
     ///   - notifications: How many it asks for.
@@ -207,6 +208,7 @@ package struct RunLedger: Sendable {
     }
 
     /// A result was read.
+    ///
     /// - Returns: Whether it is the first final word about its notification.
     @discardableResult
     package mutating func reported(
@@ -233,6 +235,7 @@ package struct RunLedger: Sendable {
     }
 
     /// A dead letter was read. One that the broker wrote is final and needs no result.
+    ///
     /// - Parameters:
     ///   - job: The job's id.
     ///   - indexes: The notifications it is about; nil for all of the job's.
@@ -255,6 +258,7 @@ package struct RunLedger: Sendable {
     }
 
     /// APNs accepted a push with this `apns-id`.
+    ///
     /// - Parameters:
     ///   - apnsID: The identifier.
     ///   - content: What it received; nil where nobody will compare.

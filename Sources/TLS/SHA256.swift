@@ -5,6 +5,7 @@ import COpenSSL
 /// [FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)
 package enum SHA256 {
     /// The digest of a whole message, 32 bytes.
+    ///
     /// - Parameter message: Any bytes.
     /// - Throws: `library` when OpenSSL has no such digest.
     package static func digest(_ message: [UInt8]) throws(TLSError) -> [UInt8] {

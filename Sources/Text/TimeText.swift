@@ -1,6 +1,7 @@
 /// Lengths of time and counts as people read them.
 package enum TimeText {
     /// A length of time in the unit that reads best, as `41 ms`, `2.5 s`, `3 m 20 s`.
+    ///
     /// - Parameter milliseconds: The length.
     package static func length(_ milliseconds: Int64) -> String {
         switch milliseconds {
@@ -12,6 +13,7 @@ package enum TimeText {
     }
 
     /// A count with a space between thousands, as `20 000`.
+    ///
     /// - Parameter value: The count.
     package static func count(_ value: Int) -> String {
         let digits = Array(String(value.magnitude))

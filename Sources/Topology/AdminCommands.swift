@@ -20,6 +20,7 @@ package struct AdminCommands: Sendable {
     private let virtualHost: String
 
     /// Prepares command lines.
+    ///
     /// - Parameters:
     ///   - place: Where the management API is.
     ///   - virtualHost: The virtual host that they change.
@@ -29,12 +30,14 @@ package struct AdminCommands: Sendable {
     }
 
     /// The command line for version 1, ready for a shell.
+    ///
     /// - Parameter remedies: The remedies, in their order.
     package func one(_ remedies: [TopologyRemedy]) -> String {
         remedies.compactMap { line($0, .one) }.joined(separator: " && ")
     }
 
     /// The command line for version 2, ready for a shell.
+    ///
     /// - Parameter remedies: The remedies, in their order.
     /// - Returns: The line; nil if version 2 cannot do one of the remedies.
     package func two(_ remedies: [TopologyRemedy]) -> String? {

@@ -19,6 +19,7 @@ package struct BrokerUser: Sendable, Equatable {
     /// The hash that RabbitMQ stores: Base64 of the salt followed by SHA-256 of salt and password.
     ///
     /// [Computing password hash](https://www.rabbitmq.com/docs/passwords#computing-password-hash)
+    ///
     /// - Parameters:
     ///   - salt: Four random bytes.
     ///   - password: The password in UTF-8.

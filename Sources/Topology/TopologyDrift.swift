@@ -22,6 +22,7 @@ package struct TopologyDrift: Sendable, Equatable {
 
 extension TopologyDrift {
     /// Counts differences by their objects and their kinds.
+    ///
     /// - Parameter rows: The differences.
     /// - Returns: A text such as `3 differences: 2 queues missing, 1 policy differs`.
     package static func summary(of rows: [TopologyDrift]) -> String {

@@ -50,12 +50,14 @@ package enum TopologyNames {
     package static let returnSuffix = ".return"
 
     /// One of the queues over which results are dealt out.
+    ///
     /// - Parameter index: Which one, from 0.
     package static func resultsQueue(_ index: Int) -> String {
         index == 0 ? resultsQueue : "\(resultsPrefix)\(index + 1)"
     }
     /// The key that leads a result to one of several queues. It is in the message's `BCC`, beside the message's own
     /// key.
+    ///
     /// - Parameter slot: The remainder of the job's hash by ``resultsSlots``.
     package static func resultsKey(slot: Int) -> String { "slot.\(slot)" }
     /// Into how many parts results are divided if there are several queues. Workers need not know how many queues there
@@ -88,9 +90,11 @@ package enum TopologyNames {
     static let highSuffix = ".high"
 
     /// Whether a queue is one that workers take jobs from.
+    ///
     /// - Parameter queue: The queue's name.
     package static func isJobQueue(_ queue: String) -> Bool { queue.hasPrefix(jobQueuePrefix) }
     /// The queue of the normal jobs of a route, by the name of any of its queues.
+    ///
     /// - Parameter queue: The name of a route's queue for normal jobs, for `high` jobs, or for jobs that come back from
     ///   tiers.
     package static func normalQueue(of queue: String) -> String {
@@ -100,16 +104,19 @@ package enum TopologyNames {
         return queue
     }
     /// Whether a queue is one that a client makes for itself.
+    ///
     /// - Parameter queue: The queue's name.
     package static func isClients(_ queue: String) -> Bool {
         queue.hasPrefix(replyQueuePrefix) || queue.hasPrefix(tapQueuePrefix)
     }
     /// Whether a queue holds jobs on their way: those of routes and those of tiers.
+    ///
     /// - Parameter queue: The queue's name.
     package static func holdsJobs(_ queue: String) -> Bool {
         queue.hasPrefix(jobQueuePrefix) || queue.hasPrefix(retryQueuePrefix)
     }
     /// The name of a queue for one user's copies. The queue is gone once its connection is gone.
+    ///
     /// - Parameters:
     ///   - user: The user. Permissions depend on this part of the name.
     ///   - id: Distinguishes it from other queues of the user.
@@ -120,6 +127,7 @@ package enum TopologyNames {
     package static let replyQueuePrefix = "apns.q.reply."
 
     /// The name of a queue for one user's replies.
+    ///
     /// - Parameters:
     ///   - user: The user. Permissions depend on this part of the name.
     ///   - id: Distinguishes it from other queues of the user.

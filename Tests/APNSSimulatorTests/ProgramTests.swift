@@ -113,7 +113,8 @@ struct ProgramTests {
         }
     }
 
-    /// Twenty clients push at once and send on until their connection ends. h2load opens no other connection after a GOAWAY.
+    /// Twenty clients push at once and send on until their connection ends. h2load opens no other connection after a
+    /// GOAWAY.
     @Test("h2load sees the answer of every push that was accepted before its connection was sent away")
     func goAway() async throws {
         let scenario = try Scenario(

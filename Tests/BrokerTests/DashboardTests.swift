@@ -87,6 +87,7 @@ struct DashboardTests {
         func stop() { process.terminate(grace: .seconds(5)) }
 
         /// Evaluates an expression now.
+        ///
         /// - Returns: Nil while Prometheus does not answer.
         func answer(_ expression: String) throws -> Answer? {
             let address = "http://127.0.0.1:\(port)/api/v1/query"

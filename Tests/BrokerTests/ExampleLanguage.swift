@@ -15,6 +15,7 @@ enum ExampleLanguage: String, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     /// The command that runs one of the language's two programs from its directory, without the program's arguments.
+    ///
     /// - Parameter program: `producer` or `consumer`.
     func command(_ program: String) -> [String] {
         switch self {

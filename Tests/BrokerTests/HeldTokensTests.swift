@@ -18,6 +18,7 @@ struct HeldTokensTests {
         init(_ client: JobClient) { self.client = client }
 
         /// Publishes multicast jobs and reads their results.
+        ///
         /// - Parameters:
         ///   - count: To how many device tokens; a hundred each job.
         ///   - topic: Whose they are.
@@ -30,6 +31,7 @@ struct HeldTokensTests {
         }
 
         /// Publishes multicast jobs, as `push`.
+        ///
         /// - Returns: The results with a dead token, in no order.
         mutating func results(
             _ count: Int, topic: String = "com.example.app", isDead: (Int) -> Bool

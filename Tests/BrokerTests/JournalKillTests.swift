@@ -12,6 +12,7 @@ struct JournalKillTests {
 
     /// Lets workers die one after the other, each when so many of its jobs are confirmed and the last is not
     /// acknowledged, and a last one finish.
+    ///
     /// - Returns: How many pushes were made twice.
     private func duplicates(
         jobs count: Int, dyingAfter numbers: [Int], _ setting: String = "", check: (KillRing) throws -> Void = { _ in }

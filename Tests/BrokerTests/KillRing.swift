@@ -18,10 +18,12 @@ struct KillRing {
     private let contract = ContractCheck(takesSamples: true)
 
     /// A ring that runs.
+    ///
     /// - Parameter local: Broker, simulator and the workers' configuration.
     init(local: LocalRun) { self.local = local }
 
     /// Starts a ring, runs a test on it and stops it, whatever came of it; workers end with their last reference.
+    ///
     /// - Parameters:
     ///   - apps: The routes.
     ///   - settings: More lines of the workers' configuration.
@@ -44,12 +46,14 @@ struct KillRing {
     }
 
     /// Reads all that is reported, and holds it against the contract.
+    ///
     /// - Parameter source: Where to read.
     func watch(reading source: RunAudit.Source = .queues) async throws -> AuditWatch {
         try await AuditWatch(local, reading: source) { [contract] in contract.note($0) }
     }
 
     /// Publishes jobs and waits until the broker confirmed them all.
+    ///
     /// - Parameters:
     ///   - jobs: The jobs.
     ///   - audit: Learns of each confirmed one.
@@ -67,6 +71,7 @@ struct KillRing {
     }
 
     /// Asks the broker until no job is held by a worker.
+    ///
     /// - Returns: How many jobs wait then.
     func awaitHandedBack() async throws -> Int {
         while true {
@@ -77,6 +82,7 @@ struct KillRing {
     }
 
     /// Waits for the end of a worker.
+    ///
     /// - Returns: How it ended; nil when it still runs at the limit.
     func ending(of worker: ChildProcess, within limit: Duration) async throws -> ChildProcess.Ending? {
         try await BlockingWork.run("ending") { worker.wait(timeout: limit) }
@@ -91,6 +97,7 @@ struct KillRing {
     }
 
     /// Compares the ledgers of a watch, which reads whatever is left and ends.
+    ///
     /// - Returns: Everything that was read.
     func account(of watch: AuditWatch) async throws -> RunAudit.State {
         _ = try await local.compare(watch.audit)
@@ -98,6 +105,7 @@ struct KillRing {
     }
 
     /// Compares the ledgers once everything is settled, and expects nothing to be lost, unexplained or left over.
+    ///
     /// - Parameters:
     ///   - watch: What was reported so far; it reads whatever is left and ends.
     ///   - mostExtra: How many pushes may have been made more than once.

@@ -18,8 +18,8 @@ extension KillTests {
         arguments: Departure.allCases)
     func brokerGone(departure: Departure) async throws {
         try await KillRing.run(settings: "lanes: 1") { ring in
-            // A thousand are in flight. The second half takes five seconds per push, so the worker is busy for longer than
-            // the broker needs to leave.
+            // A thousand are in flight. The second half takes five seconds per push, so the worker is busy for longer
+            // than the broker needs to leave.
             let jobs =
                 RunJob.several(2_500, tokenPrefix: "de1a000500") + RunJob.several(2_500, tokenPrefix: "de1a005000")
             // Its copies of the results go with the broker; the real queue keeps them all.

@@ -159,6 +159,7 @@ struct OperatorTests {
         let accounts: [BrokerRole: BrokerAccount]
 
         /// Makes it.
+        ///
         /// - Parameters:
         ///   - virtualHost: Its name.
         ///   - isBare: Whether it has users only.

@@ -39,8 +39,8 @@ struct PoisonTests {
                 }
             }
             let worker = try #require(survivor, "after \(crashes) crashes the job still kills workers")
-            // Returned twenty times: once each time a worker died of it. With two lanes what comes back from one may come back
-            // from the other as well until it is a suspect, and three returns more are allowed for that.
+            // Returned twenty times: once each time a worker died of it. With two lanes what comes back from one may
+            // come back from the other as well until it is a suspect, and three returns more are allowed for that.
             #expect(lanes == 1 ? crashes == 20 : 17...23 ~= crashes, "\(crashes)")
             try await ring.awaitEmptyJobQueue()
             let state = try await ring.account(of: watch)

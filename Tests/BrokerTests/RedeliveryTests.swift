@@ -86,8 +86,8 @@ struct RedeliveryTests {
                 if result.duplicate == "suppressed" { marked += 1 }
             }
         }
-        // The slow devices answer after the broker delivered their jobs again, which a worker that was thrown out may put
-        // off by two waits of four seconds.
+        // The slow devices answer after the broker delivered their jobs again, which a worker that was thrown out may
+        // put off by two waits of four seconds.
         #expect(marked > 0, "a result that stands for a redelivery says so")
         let outcomes = try (0..<Device.allCases.count).map { _ in try client.result("many").result }
         #expect(outcomes.map(\.outcome).sorted() == ["accepted", "dead_token", "unknown"])

@@ -198,7 +198,8 @@ struct RoleTests {
         }
     }
 
-    /// The contract's objects with a user per role, just as `topology render --users` writes them, and a second producer.
+    /// The contract's objects with a user per role, just as `topology render --users` writes them, and a second
+    /// producer.
     private static let users = Result {
         let broker = try RingBroker.broker.get()
         let topology = BrokerTopology(

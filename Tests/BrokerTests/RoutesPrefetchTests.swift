@@ -6,7 +6,8 @@ import Testing
 struct RoutesPrefetchTests {
     @Test("A prefetch that changes while jobs are in flight makes the broker deliver none of them again")
     func nothingTwice() async throws {
-        // Nothing may be tried again for being late, however slow the machine: what is counted is what the broker repeats.
+        // Nothing may be tried again for being late, however slow the machine: what is counted is what the broker
+        // repeats.
         let stack = try await BrokerStack.start("prefetch", requestTimeout: "20s")
         let client = try JobClient(stack)
         defer { client.close() }

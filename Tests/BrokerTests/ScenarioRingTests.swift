@@ -61,7 +61,8 @@ struct ScenarioRingTests {
         arguments: expectations)
     func scenario(_ expectation: Expectation) async throws {
         let file = Self.directory.appendingPathComponent("\(expectation.name).yaml").path
-        // Only where answers are missing does anything wait for the timeout; elsewhere a slow machine must not reach it.
+        // Only where answers are missing does anything wait for the timeout; elsewhere a slow machine must not reach
+        // it.
         let stack = try await BrokerStack.start(
             "scenario-\(expectation.name)", requestTimeout: expectation.losesAnswers ? "1s" : "20s",
             scenario: try Scenario(file: file))

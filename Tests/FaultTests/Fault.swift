@@ -18,6 +18,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     var run: @Sendable (FaultRing) async throws -> Void
 
     /// A fault of the catalogue.
+    ///
     /// - Parameters:
     ///   - numbers: Its numbers in the list of faults.
     ///   - name: What goes wrong, in a few words.

@@ -372,8 +372,8 @@ extension FaultCatalogue {
         ring.expect(left >= 8, "only \(Int(left)) connections: the run says nothing")
         // Each connection would have been given 32.
         ring.expect(givenSince <= 8, "what was given back went round")
-        // What RabbitMQ is sending when a consumer is cancelled it takes back by itself (rabbitmq-server, issue 3729): the
-        // rest of one window.
+        // What RabbitMQ is sending when a consumer is cancelled it takes back by itself (rabbitmq-server, issue 3729):
+        // the rest of one window.
         ring.expect(again <= given + 100, "more came again than was given back")
         ring.use()
         try await ring.untilDone()
@@ -384,6 +384,7 @@ extension FaultCatalogue {
 
 extension FaultRing {
     /// Publishes for two routes while everything of one is refused, and expects that one to try a push now and then.
+    ///
     /// - Parameter kind: What APNs answers.
     fileprivate func expectProbesAlone(_ kind: String) async throws {
         let (shop, news) = (twoApps[0].topic, twoApps[1].topic)

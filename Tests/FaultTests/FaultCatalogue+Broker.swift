@@ -266,8 +266,8 @@ extension Fault {
 
     /// The same where connections are lost: next to nothing may be pushed twice.
     ///
-    /// RabbitMQ counts a return for a message that a dying channel never read, too. Where a message came back more often
-    /// than the worker's lost channels explain, another worker may have had it, and it is pushed again
+    /// RabbitMQ counts a return for a message that a dying channel never read, too. Where a message came back more
+    /// often than the worker's lost channels explain, another worker may have had it, and it is pushed again
     /// (`DeliveryOrigin`). A memory that does not recognise redeliveries would push hundreds again.
     var hardlyTwice: Fault {
         var copy = self

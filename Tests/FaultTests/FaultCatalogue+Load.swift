@@ -103,8 +103,8 @@ extension FaultCatalogue {
         }
     }
 
-    /// How long the broker takes for what a lane opens, one connection after the other, on this machine, which hundreds of
-    /// workers keep busy although they have no jobs; an average.
+    /// How long the broker takes for what a lane opens, one connection after the other, on this machine, which hundreds
+    /// of workers keep busy although they have no jobs; an average.
     private static func laneTime(_ ring: FaultRing) async throws -> Duration {
         let queue = TopologyNames.jobQueue(route: ring.setup.apps[0].route)
         return try await BlockingWork.run("lanes") {

@@ -24,7 +24,8 @@ extension FaultCatalogue {
             let others = ring.retried(20, of: ring.setup.apps[1])
             try await ring.publish(ring.retried(200, of: ring.setup.apps[0]) + others)
             let published = ContinuousClock.now
-            // A queue is full only as long as jobs wait in it: half a minute, with a hundred pushes of ten seconds at once.
+            // A queue is full only as long as jobs wait in it: half a minute, with a hundred pushes of ten seconds at
+            // once.
             try await ring.publish(RunJob.several(400, taking: 9_000...9_999))
             try await ring.control(
                 "set_policy", "--priority", "100", "--apply-to", "queues", "bench", #"^apns\.q\.jobs\.shop$"#,
@@ -177,6 +178,7 @@ extension FaultCatalogue {
 
 extension FaultSetup {
     /// One app beside a neighbour on the same lanes, and one tier, so that the second attempt comes soon.
+    ///
     /// - Parameter tier: The tier's delay, one of ``LocalRun/tiers``.
     mutating func besideNeighbour(tier: Duration = .seconds(2)) {
         neighbour = true
@@ -204,6 +206,7 @@ extension FaultRing {
     }
 
     /// Ends the worker and starts another one, with which the neighbour is judged.
+    ///
     /// - Parameter variables: What its environment says.
     fileprivate func startAnew(_ variables: [String: String]) async throws -> FaultWorker {
         let first = try worker
@@ -216,6 +219,7 @@ extension FaultRing {
     }
 
     /// Makes a push certificate of an app that nobody here has.
+    ///
     /// - Returns: The credential that it is.
     fileprivate func strangersCertificate() throws -> String {
         let apple = try AppleStyleCertificates()
@@ -256,6 +260,7 @@ extension FaultRing {
     }
 
     /// A worker's credentials: of the first app, and of the neighbour.
+    ///
     /// - Parameter first: The first app's.
     fileprivate func credentials(first: String) -> [String: String] {
         let own = Self.key("own", local.directory.file("AuthKey_MARTLET002.p8"), "MARTLET002")
@@ -267,6 +272,7 @@ extension FaultRing {
     }
 
     /// Gives the first app a queue of its own for results, as small as one that nobody reads is full.
+    ///
     /// - Parameters:
     ///   - length: How many results fit into it.
     ///   - overflow: What becomes of one more.

@@ -279,6 +279,7 @@ extension FaultRing {
     }
 
     /// Takes the results that were copied, and ends that.
+    ///
     /// - Returns: The details of those that have one.
     fileprivate func takeCopiedDetails() async throws -> [String] {
         struct Report: Decodable { var detail: String? }
@@ -297,6 +298,7 @@ extension FaultRing {
     }
 
     /// Applies a topology through the management API.
+    ///
     /// - Returns: The differences that it mended.
     fileprivate func apply(_ topology: BrokerTopology) async throws -> [TopologyDrift] {
         try await ManagementClient(address: SecretText(broker.managementURI)).apply(topology).mended

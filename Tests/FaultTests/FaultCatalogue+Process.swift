@@ -35,8 +35,8 @@ extension FaultCatalogue {
             try await ring.publish(jobs)
             for crash in 0..<crashes {
                 let worker = try ring.startWorker(["MARTLET_FAILPOINT": "crash-on-job:\(culprit)"])
-                // One more than the prefetch: that of the consumer that looked at what comes first. What came back three
-                // times is taken up alone.
+                // One more than the prefetch: that of the consumer that looked at what comes first. What came back
+                // three times is taken up alone.
                 try await ring.awaitDeath(of: worker, holding: crash < 3 ? 501 : 2)
             }
         }
@@ -115,6 +115,7 @@ extension FaultCatalogue {
     }
 
     /// Lets workers die at each step of a job's life.
+    ///
     /// - Parameters:
     ///   - ring: What they are part of; no other worker runs.
     ///   - times: How often at each step.
@@ -251,7 +252,8 @@ extension FaultCatalogue {
             try await ring.until("the sleeper counts a standstill") {
                 try sleeper.metric("martlet_standstills_total") >= 1
             }
-            // What a turn had decided to send when it was stopped it sends: nothing can look at a clock and write at once.
+            // What a turn had decided to send when it was stopped it sends: nothing can look at a clock and write at
+            // once.
             let late = ring.pushes - pushes
             ring.note("\(late) pushed on waking")
             ring.expect(late <= 100, "the sleeper pushed \(late) jobs that were no longer its own")

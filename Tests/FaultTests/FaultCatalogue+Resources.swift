@@ -47,6 +47,7 @@ extension FaultCatalogue {
     }
 
     /// Changes how much of something a running worker may have.
+    ///
     /// - Parameters:
     ///   - resource: What, as `prlimit` calls it.
     ///   - worker: The worker.

@@ -102,8 +102,8 @@ extension FaultCatalogue {
         },
     ]
 
-    /// What the broker meant for a channel that was just lost counts as returned, though it was never read here. That looks
-    /// like another worker's death, so some of it is pushed again, and the result says so.
+    /// What the broker meant for a channel that was just lost counts as returned, though it was never read here. That
+    /// looks like another worker's death, so some of it is pushed again, and the result says so.
     private static let storm = Fault(
         22, name: "channels closed (406)", expects: "Opens them again after a pause, and takes no job for poison"
     ) { ring in

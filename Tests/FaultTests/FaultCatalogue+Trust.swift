@@ -79,6 +79,7 @@ extension FaultRing {
     }
 
     /// Waits until a worker was refused several times, and expects it to wait in between.
+    ///
     /// - Parameters:
     ///   - text: What its log says about it.
     ///   - worker: The worker.

@@ -7,6 +7,7 @@ struct FaultCertificates: Sendable {
     private let name: String
 
     /// Where a set of files shall be.
+    ///
     /// - Parameters:
     ///   - directory: The directory.
     ///   - name: What their names begin with.
@@ -23,6 +24,7 @@ struct FaultCertificates: Sendable {
     func keyFile(_ end: String) -> String { directory.file("\(name)-\(end).key") }
 
     /// Writes the files, over those that are there.
+    ///
     /// - Parameters:
     ///   - authority: Who issues the broker's certificate.
     ///   - clientAuthority: Who issues the worker's certificate; nil for the same.
@@ -47,6 +49,7 @@ struct FaultCertificates: Sendable {
     }
 
     /// Variables for a worker that connects here.
+    ///
     /// - Parameters:
     ///   - port: Where the broker listens.
     ///   - showsCertificate: Whether the worker has a certificate.

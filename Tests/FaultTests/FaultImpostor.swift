@@ -9,6 +9,7 @@ final class FaultImpostor: Sendable {
     private let log: String
 
     /// Starts it and waits until it listens.
+    ///
     /// - Parameters:
     ///   - directory: Where its script and its log go.
     ///   - seed: What its random bytes are drawn from.

@@ -56,8 +56,8 @@ final class FaultNeighbour: Sendable {
     /// Where all its notifications go.
     static let token = String(repeating: "0b", count: 32)
     /// What a ratio is of at least. A route that is ruined takes seconds: half of its results took 1.7 s and more while
-    /// its lane was in trouble. Less than this would judge the machine: where a row keeps all of the cores busy (31, 54,
-    /// 147), or other work does, 5 ms become 230 on two of them.
+    /// its lane was in trouble. Less than this would judge the machine: where a row keeps all of the cores busy (31,
+    /// 54, 147), or other work does, 5 ms become 230 on two of them.
     static let least = Duration.milliseconds(100) * Slowness.factor
     /// The largest ratio of the median of a route that nothing happened to.
     static let mostRatio = 3.0
@@ -91,6 +91,7 @@ final class FaultNeighbour: Sendable {
     }
 
     /// Measures what is usual, until the fault, which comes next.
+    ///
     /// - Parameter limit: How long it may take.
     func measureAlone(within limit: Duration) async throws {
         let deadline = ContinuousClock.now.advanced(by: limit)
@@ -126,6 +127,7 @@ final class FaultNeighbour: Sendable {
     func judgeFromNow() { state.withLock { $0.faultAt = .now } }
 
     /// Ends the load, waits for the results that are missing, and judges.
+    ///
     /// - Parameter limit: How long these may take.
     /// - Returns: Nil where it was judged before.
     func conclude(within limit: Duration) async -> Measurement? {
@@ -135,7 +137,8 @@ final class FaultNeighbour: Sendable {
             let enough = (state.withLock(\.faultAt) ?? .now).advanced(by: Self.pause * Self.samples)
             while ContinuousClock.now < enough { poll(nil, 0, 20) }
             state.withLock { $0.end = .now }
-            // What could not be published at its time is published late, or nobody would know of a broker that took none.
+            // What could not be published at its time is published late, or nobody would know of a broker that took
+            // none.
             while ContinuousClock.now < deadline,
                 state.withLock({ !($0.isProduced && $0.waiting.isEmpty) && $0.failure == nil })
             {

@@ -10,6 +10,7 @@ extension FaultRing {
     func use(_ rules: Scenario.Rule...) { simulator.control.use(Scenario(rules: rules)) }
 
     /// Publishes jobs that the scenario's rules are for, spread over the apps, and waits until the broker has them.
+    ///
     /// - Parameters:
     ///   - count: How many.
     ///   - prefix: The first digits of their device tokens, which rules and verdicts go by.
@@ -32,6 +33,7 @@ extension FaultRing {
     func pushes(_ topic: String) -> Int { simulator.ledger.records().count { $0.topic == topic } }
 
     /// How many milliseconds passed between the first two pushes to each device that got several.
+    ///
     /// - Parameter prefix: The first digits of their tokens.
     func pauses(_ prefix: String) -> [Int64] {
         let records = simulator.ledger.records().filter { $0.token.hasPrefix(prefix) }
@@ -41,6 +43,7 @@ extension FaultRing {
     }
 
     /// How many pushes APNs has answered, or ended, in one way, but for the neighbour's.
+    ///
     /// - Parameter label: The reason, or what happened instead of an answer; empty for 200.
     func answered(_ label: String) -> Int {
         answers.reduce(0) { $0 + ($1.label == label ? $1.count : 0) }
@@ -61,6 +64,7 @@ extension FaultRing {
     }
 
     /// Waits until a metric of the first worker fulfils a condition.
+    ///
     /// - Parameters:
     ///   - name: The metric's name.
     ///   - labels: Text that must be among its labels.
@@ -103,6 +107,7 @@ extension FaultRing {
 
 extension Scenario.Rule {
     /// A rule for an app.
+    ///
     /// - Parameters:
     ///   - topic: The app.
     ///   - verdict: What becomes of its pushes.
@@ -111,6 +116,7 @@ extension Scenario.Rule {
     }
 
     /// A rule for the first push to each of some devices; the next one is accepted.
+    ///
     /// - Parameters:
     ///   - prefix: The first digits of their tokens.
     ///   - verdict: What becomes of it.

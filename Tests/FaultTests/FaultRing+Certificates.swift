@@ -3,6 +3,7 @@ import LocalStack
 
 extension FaultRing {
     /// Opens one more listener of the broker, with TLS; clients must show a certificate.
+    ///
     /// - Parameters:
     ///   - certificates: The broker's files.
     ///   - options: More options of Erlang's ssl, with a leading comma.

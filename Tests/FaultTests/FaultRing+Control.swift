@@ -13,6 +13,7 @@ extension FaultRing {
     // MARK: Operators
 
     /// Lets an operator ask all workers for something, and waits until the broker has it.
+    ///
     /// - Parameter arguments: Those of `martlet`, such as `route pause shop`.
     func operate(_ arguments: String...) async throws {
         try await BlockingWork.run("operator") { [self] in
@@ -21,6 +22,7 @@ extension FaultRing {
     }
 
     /// Lets an operator say something again and again, each time as a process of its own; blocks.
+    ///
     /// - Parameters:
     ///   - turns: How often.
     ///   - author: Who asks; the reason names the turn.
@@ -77,6 +79,7 @@ extension FaultRing {
     func awaitPause(of app: LocalRun.App) async throws { try await awaitRoute(app.route, being: "paused") }
 
     /// Expects that nothing more of a paused route was pushed, and much of another one.
+    ///
     /// - Parameters:
     ///   - before: How many pushes there were of the paused one, and of the other.
     ///   - paused: The paused one.
@@ -90,6 +93,7 @@ extension FaultRing {
     // MARK: The stream
 
     /// Fills the stream with what is not a command: random bytes, JSON that means nothing, and far too large bodies.
+    ///
     /// - Parameter app: The app whose pause they would end.
     /// - Returns: How many messages that were.
     func spoilCommands(aboutPauseOf app: LocalRun.App) async throws -> Int {
@@ -165,6 +169,7 @@ extension FaultRing {
     // MARK: Campaigns
 
     /// Jobs of a campaign.
+    ///
     /// - Parameters:
     ///   - count: How many.
     ///   - prefix: How their references begin.
@@ -176,6 +181,7 @@ extension FaultRing {
     // MARK: Rates
 
     /// How many times a rate the pushes of an app came to, in the ten seconds in which they were most.
+    ///
     /// - Parameters:
     ///   - perSecond: The rate.
     ///   - app: The app.

@@ -12,6 +12,7 @@ extension FaultRing {
 
     /// Publishes jobs steadily while something happens. A producer whose connection breaks makes a new one; jobs whose
     /// confirm it never saw may be done, and need not.
+    ///
     /// - Parameters:
     ///   - rate: Jobs per second, spread over the apps.
     ///   - milliseconds: After how long APNs answers them.
@@ -62,6 +63,7 @@ extension FaultRing {
     }
 
     /// Watches a number while something happens.
+    ///
     /// - Parameters:
     ///   - value: Looked at again and again; may block.
     ///   - body: What happens.
@@ -94,6 +96,7 @@ extension FaultRing {
     // MARK: Time
 
     /// Waits until the worker says that it is not ready, and expects that soon; not answering is not saying so.
+    ///
     /// - Parameter limit: How long it may take.
     func awaitNotice(within limit: Duration) async throws {
         let began = ContinuousClock.now
@@ -103,8 +106,8 @@ extension FaultRing {
         expect(took <= FaultBench.patience(limit), "the worker noticed after \(FaultBench.seconds(took)) s only")
     }
 
-    /// Expects that the worker was soon ready the last time: a single time may be three times what row 1 holds the median
-    /// of five to.
+    /// Expects that the worker was soon ready the last time: a single time may be three times what row 1 holds the
+    /// median of five to.
     func expectQuickRecovery() {
         let took = recoveries.last ?? .zero
         expect(
@@ -127,6 +130,7 @@ extension FaultRing {
     // MARK: The network and the file systems of this bench alone
 
     /// Drops packets that arrive and match.
+    ///
     /// - Parameter matches: What is matched, in the words of nft(8), each for example `tcp dport 5672`.
     func drop(_ matches: [String]) throws {
         guard FaultSelection.isIsolated else {
@@ -171,6 +175,7 @@ extension FaultRing {
     }
 
     /// Moves the broker's data to a file system of their own while it is down.
+    ///
     /// - Parameter megabytes: How much that holds.
     /// - Returns: Where it is mounted.
     func moveBrokerData(toFileSystemOf megabytes: Int) throws -> String {

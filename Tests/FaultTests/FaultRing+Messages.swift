@@ -30,6 +30,7 @@ extension FaultRing {
 
     /// Publishes bad messages among good jobs, waits until all are settled, and expects that the good ones alone were
     /// pushed and that every bad one is in the dead letters.
+    ///
     /// - Parameters:
     ///   - bad: The bad messages.
     ///   - good: How many good jobs come before and after them.

@@ -5,8 +5,8 @@ import Rig
 
 // What no worker may say, whatever happens to it.
 extension FaultRing {
-    /// Looks through everything that every worker of the run ever logged, and through what those alive say of themselves,
-    /// for keys, passwords, payloads and the device tokens of all jobs.
+    /// Looks through everything that every worker of the run ever logged, and through what those alive say of
+    /// themselves, for keys, passwords, payloads and the device tokens of all jobs.
     func checkSecrecy() async throws {
         let tokens = audit.look { state in Set(state.ledger.jobs.map { $0.filter { $0 != "-" } }) }
         let secrets = try self.secrets()

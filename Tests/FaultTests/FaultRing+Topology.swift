@@ -10,6 +10,7 @@ import Topology
 // What operators do to a broker, by mistake or on purpose, and what must hold meanwhile.
 extension FaultRing {
     /// Writes everything the broker was told to a file.
+    ///
     /// - Returns: The file, for `restore(_:)`.
     func keepDefinitions() async throws -> String {
         let path = broker.directory.file("bench-definitions.json")
@@ -18,8 +19,8 @@ extension FaultRing {
         return path
     }
 
-    /// Takes the bindings of tap queues out of definitions: those queues live as long as their connections, and RabbitMQ 4
-    /// exports their bindings without them.
+    /// Takes the bindings of tap queues out of definitions: those queues live as long as their connections, and
+    /// RabbitMQ 4 exports their bindings without them.
     static func removeTaps(from path: String) throws {
         let file = URL(filePath: path)
         var definitions = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any] ?? [:]
@@ -29,10 +30,12 @@ extension FaultRing {
     }
 
     /// Creates whatever is missing again: objects, bindings, policies, users and what they may do.
+    ///
     /// - Parameter definitions: The file that `keepDefinitions()` wrote.
     func restore(_ definitions: String) async throws { try await control("import_definitions", definitions) }
 
     /// Lets the broker evaluate an Erlang expression.
+    ///
     /// - Parameter expression: Without the final dot.
     @discardableResult
     func evaluate(_ expression: String) async throws -> String { try await control("eval", "\(expression).") }
@@ -59,6 +62,7 @@ extension FaultRing {
     private func name(_ exchange: String) -> String { "rabbit_misc:r(<<\"/\">>, exchange, <<\"\(exchange)\">>)" }
 
     /// Waits until the first worker's readiness gives a reason.
+    ///
     /// - Parameter text: A part of the reason.
     func awaitReason(_ text: String) async throws {
         try await until("readiness says \"\(text)\"") { [self] in
@@ -87,6 +91,7 @@ extension FaultRing {
 
     /// Publishes more than may be pushed while nothing can be reported, waits until no more is, and expects the rest
     /// to be in its queue.
+    ///
     /// - Parameters:
     ///   - reason: A part of what readiness says meanwhile.
     ///   - most: How many may be pushed and not reported; by default as many as a worker may hold on a channel that was
@@ -120,8 +125,8 @@ extension FaultRing {
         expect(unreported <= most, "\(unreported) were pushed and not reported, \(most) are allowed")
     }
 
-    /// Waits until jobs that were not sent are back in their queue, for other workers, because nothing could be reported
-    /// for so long; and expects that they stay there.
+    /// Waits until jobs that were not sent are back in their queue, for other workers, because nothing could be
+    /// reported for so long; and expects that they stay there.
     func awaitHandedBack() async throws {
         let pushed = pushes
         @Sendable func unsent() throws -> Int {

@@ -143,6 +143,7 @@ final class FaultRing: Sendable {
     // MARK: Workers
 
     /// Starts a worker.
+    ///
     /// - Parameters:
     ///   - variables: Variables that override its configuration, beside those of the setup.
     ///   - wrapper: A program and arguments that become the worker; nil for the setup's.
@@ -181,6 +182,7 @@ final class FaultRing: Sendable {
     }
 
     /// Waits until a worker has killed itself at a fail-point, and counts it.
+    ///
     /// - Parameters:
     ///   - worker: The worker.
     ///   - most: How many jobs it may have held: so many may be pushed twice.
@@ -192,6 +194,7 @@ final class FaultRing: Sendable {
     }
 
     /// Waits for the end of a worker and takes it off the list.
+    ///
     /// - Parameters:
     ///   - worker: The worker.
     ///   - ending: How it has to end.
@@ -237,6 +240,7 @@ final class FaultRing: Sendable {
     }
 
     /// Publishes jobs and waits until the broker confirmed them all.
+    ///
     /// - Parameters:
     ///   - count: How many, spread over the apps.
     ///   - milliseconds: After how long APNs answers.
@@ -265,6 +269,7 @@ final class FaultRing: Sendable {
     }
 
     /// How often a worker has connected to the broker; nil where it cannot say, and what was known before holds.
+    ///
     /// - Throws: The reason where nothing is known, and the worker runs.
     private func connectCount(of worker: FaultWorker) throws -> Double? {
         do {
@@ -282,6 +287,7 @@ final class FaultRing: Sendable {
     func noteHeld(atMost count: Int) { state.withLock { $0.held += count } }
 
     /// Lets something break.
+    ///
     /// - Parameters:
     ///   - notes: Whether to note first what workers hold; not where the broker cannot say, or it is a repair.
     ///   - blow: Breaks it, on a thread where it may block.
@@ -297,6 +303,7 @@ final class FaultRing: Sendable {
     }
 
     /// Waits until something is so.
+    ///
     /// - Parameters:
     ///   - what: What is waited for, in words.
     ///   - limit: How long it may take; nil for the setup's patience.
@@ -324,6 +331,7 @@ final class FaultRing: Sendable {
     }
 
     /// Waits until all workers are ready, and notes how long that took.
+    ///
     /// - Parameter start: When the fault was over; nil for the moment the broker accepts logins, from now on.
     func awaitReady(since start: ContinuousClock.Instant? = nil) async throws {
         try await awaitReady(since: start) { _ in true }
@@ -331,6 +339,7 @@ final class FaultRing: Sendable {
 
     /// Waits until all workers have reopened both connections of each lane, counted from the last `noteHeld`, and are
     /// ready, and notes how long that took.
+    ///
     /// - Parameter start: When the fault was over; nil for the moment the broker accepts logins, from now on.
     func awaitReconnected(since start: ContinuousClock.Instant? = nil) async throws {
         let before = state.withLock { $0.connects }

@@ -3,8 +3,9 @@ import TestSupport
 
 /// Which faults are tried, and with which luck; from the environment.
 enum FaultSelection {
-    /// The variables `MARTLET_FAULTS` (`all`, or numbers, `quick` and `random` separated by commas; without it the quick ones),
-    /// `MARTLET_SEED` and `MARTLET_FAULT_SECONDS`, and where the table's lines and the logs of failed runs go.
+    /// The variables `MARTLET_FAULTS` (`all`, or numbers, `quick` and `random` separated by commas; without it the
+    /// quick ones), `MARTLET_SEED` and `MARTLET_FAULT_SECONDS`, and where the table's lines and the logs of failed runs
+    /// go.
     static func variable(_ name: String) -> String? {
         getenv("MARTLET_\(name)").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -31,8 +32,9 @@ enum FaultSelection {
     static let isIsolated = variable("FAULT_ISOLATED") != nil
 
     /// Reads a selection.
-    /// - Parameter text: `all`, or numbers, `quick` and `random`, which is what chance chooses, separated by commas; nil for
-    ///   the quick ones.
+    ///
+    /// - Parameter text: `all`, or numbers, `quick` and `random`, which is what chance chooses, separated by commas;
+    ///   nil for the quick ones.
     static func faults(_ text: String?) -> [Fault] {
         guard let text else { return FaultCatalogue.all.filter(\.isQuick) }
         guard text != "all" else { return FaultCatalogue.all + [FaultCatalogue.random] }

@@ -74,6 +74,7 @@ struct FaultSetup: Sendable {
     }
 
     /// New jobs for its apps.
+    ///
     /// - Parameters:
     ///   - count: How many, spread over the apps.
     ///   - milliseconds: After how long APNs answers.
@@ -92,8 +93,8 @@ extension RunJob {
     /// The most notifications that a mixed job asks for.
     static let mostOfMixed = 3
 
-    /// Makes it a job of another kind: each twentieth asks for three notifications, of which one is accepted, one is for
-    /// a dead token and one needs a second attempt; others are one of these, or refused.
+    /// Makes it a job of another kind: each twentieth asks for three notifications, of which one is accepted, one is
+    /// for a dead token and one needs a second attempt; others are one of these, or refused.
     fileprivate mutating func mix(_ number: Int) {
         switch number % 20 {
         case 3:

@@ -29,6 +29,7 @@ final class FaultWorker: Sendable {
     var saysUnready: Bool { (try? get("/readyz").status) == 503 && (try? get("/livez").status) == 200 }
 
     /// Asks the admin server.
+    ///
     /// - Parameters:
     ///   - path: What to ask for, for example `/metrics`.
     ///   - limit: How long it may block.
@@ -54,6 +55,7 @@ final class FaultWorker: Sendable {
     }
 
     /// The sum of a metric over its labels; blocks for a moment.
+    ///
     /// - Parameters:
     ///   - name: The metric's name.
     ///   - labels: Text that must be among the labels, for example `kind="blocked"`.

@@ -11,7 +11,8 @@ enum BrokerConnectionFuzzing {
     /// The time of everything that happens, so that inputs are repeatable.
     private static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    /// The broker's half of an orderly login, with the smallest frames that are worked with, so that inputs exceed them.
+    /// The broker's half of an orderly login, with the smallest frames that are worked with, so that inputs exceed
+    /// them.
     private static let welcome: [UInt8] =
         method(10, 10, [0, 9, 0, 0, 0, 0] + long("PLAIN") + long("en_US"))
         + method(10, 30, [0, 8, 0, 0, 32, 0, 0, 60]) + method(10, 41, [0])

@@ -1,7 +1,7 @@
 /// Everything that parses bytes which somebody else wrote, one case each.
 ///
-/// Whatever the bytes are, a target returns: a trap, a hang or a report of the sanitizer is a fault. The kept inputs lie
-/// in `Tests/FuzzTests/Corpus`, in a directory named like the case; every test run tries them all, and `make fuzz`
+/// Whatever the bytes are, a target returns: a trap, a hang or a report of the sanitizer is a fault. The kept inputs
+/// lie in `Tests/FuzzTests/Corpus`, in a directory named like the case; every test run tries them all, and `make fuzz`
 /// looks for new ones.
 package enum FuzzTarget: String, CaseIterable, Sendable {
     /// A server's half of an HTTP/2 connection on which three pushes are open.

@@ -87,8 +87,8 @@ enum WorkerFuzzing {
             apnsMilliseconds: time == Int64(UInt32.max) ? nil : time)
     }
 
-    /// A configuration file, and after it, each after a zero byte, variables of the environment as `NAME=value`. The one
-    /// file that is there to be named is the configuration itself, `martlet.yaml`.
+    /// A configuration file, and after it, each after a zero byte, variables of the environment as `NAME=value`. The
+    /// one file that is there to be named is the configuration itself, `martlet.yaml`.
     static func configuration(_ bytes: [UInt8]) {
         let parts = bytes.split(separator: 0, omittingEmptySubsequences: false)
         var environment: [String: String] = [:]
@@ -130,8 +130,8 @@ enum WorkerFuzzing {
             "what is written can be read")
     }
 
-    /// Messages of the control stream, one after the other with a zero byte in between. What was read is written and read
-    /// again. The first bytes of all are the reference of a job that the commands decide about.
+    /// Messages of the control stream, one after the other with a zero byte in between. What was read is written and
+    /// read again. The first bytes of all are the reference of a job that the commands decide about.
     static func controlCommand(_ bytes: [UInt8]) {
         let now: Int64 = 1_800_000_000_000
         var state = ControlState()

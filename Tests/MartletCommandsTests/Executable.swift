@@ -10,6 +10,7 @@ enum Executable {
     }()
 
     /// Runs it to its end.
+    ///
     /// - Parameters:
     ///   - arguments: Its arguments.
     ///   - input: Its standard input.
@@ -28,6 +29,7 @@ enum Executable {
     }
 
     /// Starts it on a terminal of its own.
+    ///
     /// - Parameters:
     ///   - arguments: Its arguments, without apostrophes.
     ///   - environment: Its whole environment.

@@ -13,8 +13,8 @@ struct ContractTests {
     ]
 
     /// Jobs that a schema cannot refuse: it knows neither the present time, nor the message around the body, nor bytes,
-    /// it compares no times, 5.0 is an integer to it, and to Python's validator a pattern that ends with `$` matches before
-    /// a line break at the end.
+    /// it compares no times, 5.0 is an integer to it, and to Python's validator a pattern that ends with `$` matches
+    /// before a line break at the end.
     private static let moreStrict: Set<String> = [
         "RoutingMismatch-environment.json", "RoutingMismatch-suffix.json", "RoutingMismatch-topic.json",
         "JobIdMismatch-other.json", "PayloadTooLarge-4097.json", "PayloadTooLarge-voip-5121.json",
@@ -139,8 +139,8 @@ struct ContractTests {
         #expect(try check.problems() == [])
     }
 
-    /// Reasons that headers alone do not show: they are about the message around them, about bytes, or about a header that
-    /// is given twice.
+    /// Reasons that headers alone do not show: they are about the message around them, about bytes, or about a header
+    /// that is given twice.
     private static let notOfHeaders: Set<Reason> = [
         .badContentType, .badEncoding, .badJobID, .badRequestPayload, .badStoragePolicy, .duplicateHeaders,
         .missingEnvironment, .missingTopic, .payloadEmpty, .payloadTooLarge, .routingMismatch,

@@ -3,8 +3,8 @@ package import LocalStack
 package import RabbitMQ
 import Synchronization
 
-/// Messages to be held against the schemas of `config/contract` by `Tests/Contract/check.py`, which uses a validator that is
-/// not ours. What a schema lacks is a problem, too.
+/// Messages to be held against the schemas of `config/contract` by `Tests/Contract/check.py`, which uses a validator
+/// that is not ours. What a schema lacks is a problem, too.
 package final class ContractCheck: Sendable {
     /// The schemas, by their names there.
     package enum Schema: String, Sendable {
@@ -34,10 +34,12 @@ package final class ContractCheck: Sendable {
     private let takesSamples: Bool
 
     /// Nothing is noted yet.
+    ///
     /// - Parameter takesSamples: Whether one message of each shape is enough, of tens of thousands.
     package init(takesSamples: Bool = false) { self.takesSamples = takesSamples }
 
     /// Notes a message.
+    ///
     /// - Parameters:
     ///   - schema: What it has to obey.
     ///   - json: Its text.
@@ -55,6 +57,7 @@ package final class ContractCheck: Sendable {
     }
 
     /// Notes what a delivery carries if it is a result, a reply or a worker's dead letter.
+    ///
     /// - Parameter delivery: The delivery.
     package func note(_ delivery: Delivery) {
         let exchange = String(decoding: delivery.bytes[delivery.exchange], as: UTF8.self)
@@ -80,6 +83,7 @@ package final class ContractCheck: Sendable {
     }
 
     /// Notes the headers of a job that a worker took.
+    ///
     /// - Parameters:
     ///   - headers: The headers; a void one counts as absent.
     ///   - isRaw: Whether the job is raw, else it is enveloped.
@@ -95,6 +99,7 @@ package final class ContractCheck: Sendable {
     }
 
     /// Judges what was noted since the last time, and forgets it.
+    ///
     /// - Returns: What is wrong, a line each; empty if nothing is.
     /// - Throws: `LocalStackError` when Python cannot be started or takes too long.
     package func problems() throws(LocalStackError) -> [String] {
@@ -137,8 +142,8 @@ package final class ContractCheck: Sendable {
         return object
     }
 
-    /// The fields of an object and the kinds of their values, with the values that tell of outcomes. All of what cannot be
-    /// read.
+    /// The fields of an object and the kinds of their values, with the values that tell of outcomes. All of what cannot
+    /// be read.
     private static func shape(of json: [UInt8]) -> String {
         guard let value = try? JSONSerialization.jsonObject(with: Data(json)), let object = value as? [String: Any]
         else {

@@ -16,6 +16,7 @@ final class FaultRelay: ReadinessHandler {
     private var connections: [ObjectIdentifier: RelayedConnection] = [:]
 
     /// Starts to listen.
+    ///
     /// - Parameters:
     ///   - target: Where the server listens, on 127.0.0.1.
     ///   - conditions: How bytes and connections are treated at first.

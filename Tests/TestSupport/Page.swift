@@ -9,6 +9,7 @@ package struct Page: Sendable {
     private let lines: [Substring]
 
     /// Reads a page.
+    ///
     /// - Parameter path: Where it is, from the top of the repository.
     /// - Throws: An error of the file system.
     package init(_ path: String) throws {
@@ -16,11 +17,13 @@ package struct Page: Sendable {
     }
 
     /// Reads a page of the documentation.
+    ///
     /// - Parameter name: Its name, such as `Operating`.
     /// - Throws: An error of the file system.
     package init(documentation name: String) throws { try self.init("\(Self.documentation)/\(name).md") }
 
     /// Takes a text for a page.
+    ///
     /// - Parameters:
     ///   - path: Where it is, from the top of the repository.
     ///   - text: The text.
@@ -38,6 +41,7 @@ package struct Page: Sendable {
     private static let documentation = "Sources/martlet/Documentation.docc"
 
     /// Every page of the documentation, the README, SECURITY.md and the page of the examples.
+    ///
     /// - Throws: An error of the file system.
     package static func all() throws -> [Page] {
         let directory = "\(PythonEnvironment.repository)/\(documentation)"
@@ -47,6 +51,7 @@ package struct Page: Sendable {
     }
 
     /// The rows of a section's table, without its head.
+    ///
     /// - Parameters:
     ///   - head: The first cell of the table's head.
     ///   - section: The section's heading; subsections belong to it.
@@ -66,6 +71,7 @@ package struct Page: Sendable {
     }
 
     /// What a table names in the first column, between back quotes.
+    ///
     /// - Parameters:
     ///   - head: The first cell of the table's head.
     ///   - section: The section's heading.
@@ -75,6 +81,7 @@ package struct Page: Sendable {
     }
 
     /// The text of a section, subsections included.
+    ///
     /// - Parameter section: The section's heading.
     /// - Returns: Its words with one space between them, wherever lines end; empty where there is no such section.
     package func text(of section: String) -> String {
@@ -82,6 +89,7 @@ package struct Page: Sendable {
     }
 
     /// A number as pages write it, with commas between thousands.
+    ///
     /// - Parameter number: The number, not negative.
     package static func number(_ number: Int) -> String {
         let rest = number % 1_000
@@ -119,6 +127,7 @@ package struct Page: Sendable {
     }
 
     /// What stands between back quotes.
+    ///
     /// - Parameter text: A line of Markdown.
     /// - Returns: The quoted texts in their order.
     package static func quoted(_ text: String) -> [String] {

@@ -14,6 +14,7 @@ package enum PythonEnvironment {
     ]
 
     /// Runs a script to its end.
+    ///
     /// - Parameters:
     ///   - script: Its path.
     ///   - input: Its standard input.

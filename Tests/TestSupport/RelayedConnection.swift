@@ -9,6 +9,7 @@ final class RelayedConnection {
     private var idleTimer: TimerID?
 
     /// Starts relaying.
+    ///
     /// - Throws: `EventLoopError` when the sockets cannot be watched.
     init(_ client: consuming Socket, _ server: consuming Socket, relay: FaultRelay) throws {
         self.relay = relay
@@ -44,6 +45,7 @@ final class RelayedConnection {
     }
 
     /// Ends both sockets.
+    ///
     /// - Parameter isReset: Whether the peers see a reset, or an ordinary end.
     func end(withReset isReset: Bool) {
         if let timer = idleTimer.take() { relay.loop.cancel(timer) }

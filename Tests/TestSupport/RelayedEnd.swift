@@ -48,6 +48,7 @@ final class RelayedEnd: ReadinessHandler {
     private var mayRead: Bool { !hasRead && !isStalled && (other?.held ?? 0) < FaultProxy.highWater }
 
     /// Does whatever can be done now, and waits for the rest.
+    ///
     /// - Parameter now: The time.
     func step(_ now: MonotonicTime) {
         // Whoever ends the connection on the way lets go of it: it has to live until the last line.
@@ -140,6 +141,7 @@ final class RelayedEnd: ReadinessHandler {
     }
 
     /// Closes the socket.
+    ///
     /// - Parameter isReset: Whether the peer sees a reset, or an ordinary end.
     func end(withReset isReset: Bool) {
         guard descriptor >= 0 else { return }

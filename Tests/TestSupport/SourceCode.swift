@@ -3,6 +3,7 @@ import Foundation
 /// The program's own Swift files, as tests hold pages to words that stand nowhere but in them.
 package enum SourceCode {
     /// The code of a file, or of all files of a directory, without the lines that are comments.
+    ///
     /// - Parameter path: Where it is, from `Sources`.
     /// - Throws: An error of the file system.
     package static func text(_ path: String) throws -> String {

@@ -3,8 +3,8 @@ import PushModel
 @testable import Topology
 
 extension LiveTopology {
-    /// What versions before return queues made at a broker: nothing comes back by way of `apns.return`, nothing moves by
-    /// way of `*.moving`, and every queue has a policy of its own.
+    /// What versions before return queues made at a broker: nothing comes back by way of `apns.return`, nothing moves
+    /// by way of `*.moving`, and every queue has a policy of its own.
     ///
     /// - Parameters:
     ///   - routes: The routes.

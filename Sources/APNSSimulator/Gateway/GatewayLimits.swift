@@ -1,4 +1,5 @@
-/// The numbers behind the gateway's patience. Apple publishes hardly any of them, so each can be chosen or switched off.
+/// The numbers behind the gateway's patience. Apple publishes hardly any of them, so each can be chosen or switched
+/// off.
 package struct GatewayLimits: Equatable, Sendable {
     /// Pushes in a span of time.
     package struct Rate: Equatable, Sendable {

@@ -1,8 +1,8 @@
 /// How many streams a connection is allowed, and when the gateway has had enough of it.
 ///
 /// A value without clock or sockets: what became of each push goes in, what to do about it comes out. APNs starts token
-/// connections at one stream, allows many once a push was good, slows senders of errors down and disconnects them in the
-/// end; 410 is not an error. See Apple, "Handling notification responses from APNs":
+/// connections at one stream, allows many once a push was good, slows senders of errors down and disconnects them in
+/// the end; 410 is not an error. See Apple, "Handling notification responses from APNs":
 /// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 struct StreamAllowance {
     /// What became of a push.

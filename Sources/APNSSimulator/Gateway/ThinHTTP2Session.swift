@@ -2,7 +2,8 @@
 ///
 /// It decodes no header, keeps no stream and allocates nothing per request. That is enough because its answers use only
 /// HPACK's static table and carry no body, so that neither compression state nor the peer's windows matter.
-/// See [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113); what it leaves out, it leaves out to measure clients, not itself.
+/// See [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113); what it leaves out, it leaves out to measure clients, not
+/// itself.
 final class ThinHTTP2Session: GatewayProtocol {
     /// The concurrent streams announced.
     static let streamLimit: UInt32 = 1000

@@ -3,9 +3,9 @@ import Text
 
 /// Verifies provider tokens: the JSON Web Token behind `authorization: bearer`.
 ///
-/// The header must say ES256 and a `kid` of a known key; the claims an `iss` equal to that key's team and an `iat`, as a
-/// number or (one library in wide use does so) as a string. The signature may be raw, as RFC 7518 wants it, or DER, as
-/// Apple's own shell recipe makes it.
+/// The header must say ES256 and a `kid` of a known key; the claims an `iss` equal to that key's team and an `iat`, as
+/// a number or (one library in wide use does so) as a string. The signature may be raw, as RFC 7518 wants it, or DER,
+/// as Apple's own shell recipe makes it.
 struct ProviderTokenVerifier {
     /// How old a token may become, in seconds.
     static let lifetime: Int64 = 3600

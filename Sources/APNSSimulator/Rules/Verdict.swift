@@ -16,8 +16,8 @@ package struct Verdict: Hashable, Sendable {
         case close
         /// The push is accepted, and its answer is lost.
         case lose(Loss)
-        /// The socket stays open but nothing is read from it or written to it for so many milliseconds, then the push is
-        /// accepted; nil for ever.
+        /// The socket stays open but nothing is read from it or written to it for so many milliseconds, then the push
+        /// is accepted; nil for ever.
         case freeze(milliseconds: Int?)
     }
 

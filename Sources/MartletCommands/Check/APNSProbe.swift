@@ -14,6 +14,7 @@ enum APNSProbe {
     }
 
     /// Connects once, to the first address that answers.
+    ///
     /// - Parameters:
     ///   - endpoint: Where to.
     ///   - proxy: The proxy on the way; nil for a direct connection.

@@ -39,6 +39,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     }
 
     /// Takes the steps that block.
+    ///
     /// - Returns: What they found, and the configuration where it can be read.
     private func steps() -> (report: CheckReport, configuration: WorkerConfiguration?) {
         var report = CheckReport()

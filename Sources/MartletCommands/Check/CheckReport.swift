@@ -40,6 +40,7 @@ struct CheckReport {
     }
 
     /// Adds a step that failed.
+    ///
     /// - Parameters:
     ///   - name: What was tried.
     ///   - detail: What was found.
@@ -75,6 +76,7 @@ struct CheckReport {
     }
 
     /// Prints the report.
+    ///
     /// - Parameter format: How.
     func print(_ format: OutputFormat) {
         switch format {

@@ -15,6 +15,7 @@ struct ContextStore: Codable, Equatable {
     static let variable = "MARTLET_CONTEXT"
 
     /// Where the file is: in `XDG_CONFIG_HOME`, or what stands for it.
+    ///
     /// - Parameter environment: The process's variables.
     static func path(_ environment: [String: String]) -> String? {
         let home = environment["HOME"].map { "\($0)/.config" }
@@ -24,6 +25,7 @@ struct ContextStore: Codable, Equatable {
     }
 
     /// Reads the file; without one there are no contexts.
+    ///
     /// - Throws: `configuration` for a file that is not one of contexts, `missingInput` for one that cannot be read.
     static func load(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -40,6 +42,7 @@ struct ContextStore: Codable, Equatable {
     }
 
     /// Writes the file again, readable to its owner alone: a URI may hold a password.
+    ///
     /// - Throws: `outputFailed`, or `configuration` where there is no home.
     func save(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
         guard let path = Self.path(environment) else {
@@ -80,8 +83,8 @@ struct ContextStore: Codable, Equatable {
 
     /// Sets the variables that the selected context stands for, for a command that uses it.
     ///
-    /// If the command line names a configuration file, and the file itself says where the broker is, nothing of the context
-    /// counts: routes meant for one broker go to no other.
+    /// If the command line names a configuration file, and the file itself says where the broker is, nothing of the
+    /// context counts: routes meant for one broker go to no other.
     ///
     /// - Parameter command: The command that is to run.
     /// - Throws: What `load(environment:)` and `selected(_:)` throw.

@@ -13,6 +13,7 @@ struct ControlEnd: ParsableArguments {
     }
 
     /// The end in milliseconds since 1970; nil where none was given.
+    ///
     /// - Parameter now: The present in the same unit.
     func milliseconds(now: Int64) -> Int64? {
         duration.map { now + $0.duration.wholeMilliseconds } ?? until?.milliseconds(now: now)

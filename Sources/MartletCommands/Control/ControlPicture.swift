@@ -27,6 +27,7 @@ struct ControlPicture: Sendable, Equatable {
     init() {}
 
     /// Takes a message of the stream.
+    ///
     /// - Parameters:
     ///   - body: Its body. What it says a second time, as after a lost connection, is not news.
     ///   - now: Milliseconds since 1970.
@@ -42,10 +43,12 @@ struct ControlPicture: Sendable, Equatable {
     }
 
     /// The commands that stand, in the order in which they were said.
+    ///
     /// - Parameter now: Milliseconds since 1970.
     func standing(at now: Int64) -> [ControlCommand] { state.inForce(at: now) }
 
     /// The commands that stand and the latest of the others, in the order in which they were said.
+    ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
     ///   - recent: How many of those that do not stand are wanted at most.
@@ -62,6 +65,7 @@ struct ControlPicture: Sendable, Equatable {
     }
 
     /// Reads all that the stream holds; blocks.
+    ///
     /// - Parameter link: A connection that takes nothing else.
     static func read(over link: CommandConnection) throws(CommandFailure) -> ControlPicture {
         var picture = ControlPicture()

@@ -10,6 +10,7 @@ struct ControlPlace {
     var routes: [String]?
 
     /// Finds it.
+    ///
     /// - Parameter options: The options. Without `--broker` a configuration that is named decides where the broker is,
     ///   with all that can be set by variables.
     /// - Throws: What is wrong with the configuration or the options.

@@ -10,6 +10,7 @@ struct ControlPublishing {
     let options: ControlOptions
 
     /// Checks a request, and publishes its command.
+    ///
     /// - Parameters:
     ///   - request: What is asked for.
     ///   - isCertain: Whether nothing is asked first.

@@ -25,6 +25,7 @@ struct ControlRequest: Equatable {
     var leavesDeadLetters = false
 
     /// The command that asks for it.
+    ///
     /// - Parameters:
     ///   - id: The command's id.
     ///   - now: Milliseconds since 1970.
@@ -64,6 +65,7 @@ struct ControlRequest: Equatable {
     }
 
     /// Makes sure that a route is configured.
+    ///
     /// - Parameter routes: The names of all routes.
     /// - Throws: `usage`, with the nearest name.
     func check(against routes: [String]) throws(CommandFailure) {

@@ -7,6 +7,7 @@ typealias ControlStreamReader = StreamReader<ControlPicture>
 
 extension StreamReader where Picture == ControlPicture {
     /// Prepares a reader.
+    ///
     /// - Parameter endpoints: Where the broker is.
     convenience init(_ endpoints: [AMQPEndpoint]) {
         self.init(endpoints, TopologyNames.controlQueue, from: ControlPicture.offset, into: ControlPicture()) {

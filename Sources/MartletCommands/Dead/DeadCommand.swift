@@ -48,6 +48,7 @@ struct DeadCommand: ParsableCommand {
         }
 
         /// Makes sure that a command which changes the queue was told what to change.
+        ///
         /// - Parameter all: Whether it is meant for all letters.
         func requireChoice(all: Bool) throws {
             if isEverything, !all { throw ValidationError("Say which letters: by a filter, or --all.") }
@@ -57,6 +58,7 @@ struct DeadCommand: ParsableCommand {
         private var isEverything: Bool { outcome.isEmpty && filter.isEverything }
 
         /// Whether a letter is wanted.
+        ///
         /// - Parameters:
         ///   - letter: The letter.
         ///   - routes: The routes that the filter wants; nil for all.
@@ -138,6 +140,7 @@ struct DeadCommand: ParsableCommand {
     }
 
     /// Looks at all letters of a queue without changing it.
+    ///
     /// - Parameters:
     ///   - selection: Which queue and which letters.
     ///   - broker: How to get there.
@@ -153,6 +156,7 @@ struct DeadCommand: ParsableCommand {
     }
 
     /// Takes the letters of a selection, without settling any.
+    ///
     /// - Parameters:
     ///   - selection: Which queue and which letters.
     ///   - link: The connection; when it is closed, what is not acknowledged by then goes back.
@@ -170,10 +174,11 @@ struct DeadCommand: ParsableCommand {
 
     /// Takes all letters that a queue holds at this moment, without settling any, until Ctrl-C. It ends early where no
     /// letter comes any more, and before the broker takes the letters back.
+    ///
     /// - Parameters:
     ///   - queue: The queue.
-    ///   - link: A connection that takes nothing else. When it is closed, what is not acknowledged goes back, in its old
-    ///     order.
+    ///   - link: A connection that takes nothing else. When it is closed, what is not acknowledged goes back, in its
+    ///     old order.
     ///   - take: What to do with each letter.
     /// - Returns: Whether all letters were looked at.
     static func read(

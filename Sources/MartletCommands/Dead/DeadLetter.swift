@@ -44,6 +44,7 @@ struct DeadLetter {
     }
 
     /// Whether this is the letter of a job.
+    ///
     /// - Parameter id: The job id, or the beginning of one.
     func matches(id: String) -> Bool { !id.isEmpty && message.messageID.hasPrefix(id) }
 
@@ -74,6 +75,7 @@ struct DeadLetter {
     }
 
     /// The letter for programs.
+    ///
     /// - Parameter withBody: Whether the job's body, with its device tokens and payload, is part of it.
     func json(withBody: Bool) -> JSON {
         var members: [(String, JSON)] = [

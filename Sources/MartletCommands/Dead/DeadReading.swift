@@ -33,6 +33,7 @@ struct DeadReading: Equatable {
     private(set) var end = End.complete
 
     /// Begins a reading.
+    ///
     /// - Parameters:
     ///   - queue: The queue.
     ///   - waiting: How many letters it holds.
@@ -42,6 +43,7 @@ struct DeadReading: Equatable {
     }
 
     /// Reads the letters that the queue held at the beginning.
+    ///
     /// - Parameters:
     ///   - deadline: When to end in any case.
     ///   - now: The present.
@@ -82,12 +84,14 @@ struct DeadReading: Equatable {
     }
 
     /// What a command that cannot do with a part of the letters ends with; nil where all were read.
+    ///
     /// - Parameter consequence: What it did not do, or what it did.
     func failure(_ consequence: String) -> CommandFailure? {
         gap.map { CommandFailure(.gaveUp, "\($0): \(consequence)", remedy: remedy) }
     }
 
     /// Ends a command that has done its work with the letters that were read.
+    ///
     /// - Parameter consequence: What that means.
     /// - Throws: `gaveUp` where letters are missing. After Ctrl-C that is only said.
     func finish(_ consequence: String) throws(CommandFailure) {

@@ -20,6 +20,7 @@ struct DeadReplayRun {
     private(set) var refused = 0
 
     /// Starts a replay.
+    ///
     /// - Parameters:
     ///   - link: The connection that takes the letters.
     ///   - pacer: Spreads the jobs over time; nil for as fast as they go.

@@ -28,6 +28,7 @@ struct DeadToken {
     var deadSince: Int64 { invalidSince ?? diedAt }
 
     /// Whether this counts more than what another letter says about the same token. What may be wrong counts least.
+    ///
     /// - Parameter other: The token of the other letter.
     func outranks(_ other: DeadToken) -> Bool {
         isHeld == other.isHeld ? deadSince > other.deadSince : !isHeld

@@ -14,6 +14,7 @@ struct DeadTokenLetter {
     let diedAt: Int64
 
     /// Reads a letter; nil for one that is not a worker's about device tokens.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - now: Milliseconds since 1970.

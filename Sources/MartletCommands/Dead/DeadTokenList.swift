@@ -33,6 +33,7 @@ struct DeadTokenList {
     var letterCount: Int { letters.count }
 
     /// Learns of a letter.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - isWanted: Whether its device tokens are; a hold concerns others, too.
@@ -44,12 +45,14 @@ struct DeadTokenList {
     }
 
     /// The letters that say what may be printed.
+    ///
     /// - Parameter held: Whether device tokens on hold may be printed as well.
     func settled(includingHeld held: Bool) -> [BrokerMessage] {
         letters.filter { held || !isHeld($0) }.map(\.message)
     }
 
     /// The device tokens in an order that is always the same.
+    ///
     /// - Parameter held: Whether those on hold are among them.
     func tokens(includingHeld held: Bool) -> [DeadToken] {
         merged.filter { held || !$0.isHeld }.sorted {

@@ -29,6 +29,7 @@ struct LetterFilter: ParsableArguments {
     }
 
     /// The routes that are wanted, by the configuration; nil where any route is.
+    ///
     /// - Throws: What is wrong with the configuration, or `usage` for a route that it does not have.
     func routes() throws(CommandFailure) -> LetterRoutes? {
         if route.isEmpty { return nil }
@@ -36,6 +37,7 @@ struct LetterFilter: ParsableArguments {
     }
 
     /// Whether a letter is wanted.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - routes: What ``routes()`` gave.

@@ -6,6 +6,7 @@ import Rig
 /// The job of a dead letter, as a worker reads it.
 enum LetterJob {
     /// The headers that the job had, and the indexes that the letter is about.
+    ///
     /// - Parameters:
     ///   - properties: The letter's properties.
     ///   - bytes: The buffer with the letter.
@@ -29,6 +30,7 @@ enum LetterJob {
     }
 
     /// Reads the job.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - properties: Its properties.

@@ -9,6 +9,7 @@ struct LetterRoutes {
     private let wanted: Set<Int>
 
     /// Prepares for some of a configuration's routes.
+    ///
     /// - Parameters:
     ///   - names: The names of the routes that are wanted.
     ///   - routes: All routes of the configuration.
@@ -28,6 +29,7 @@ struct LetterRoutes {
     }
 
     /// Whether a job belongs to one of the routes that are wanted.
+    ///
     /// - Parameter key: The routing key that the job came with.
     func take(jobsOf key: String) -> Bool {
         let bytes = Array(key.utf8)

@@ -14,10 +14,12 @@ struct OldestLetters<Letter> {
     private var lastDeath = Int64.min
 
     /// Starts without letters.
+    ///
     /// - Parameter limit: How many letters are kept.
     init(limit: Int) { self.limit = limit }
 
     /// Offers a letter.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - diedAt: When it died, in milliseconds since 1970; nil where nobody wrote that, so that it keeps its place

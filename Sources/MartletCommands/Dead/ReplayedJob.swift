@@ -39,6 +39,7 @@ struct ReplayedJob {
     let routingKey: String
 
     /// Makes a job of a letter.
+    ///
     /// - Parameters:
     ///   - letter: The letter.
     ///   - name: The replay's name, for `x-apns-replay`.

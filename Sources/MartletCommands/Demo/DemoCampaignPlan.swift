@@ -31,6 +31,7 @@ struct DemoCampaignPlan: Sendable {
     let highCount: Int
 
     /// Plans a campaign.
+    ///
     /// - Parameter jobs: How many jobs the demo publishes in all: a fiftieth of them are the campaign's, at most 300.
     init(among jobs: Int) {
         count = min(max(jobs / 50, 6), 300)
@@ -41,10 +42,12 @@ struct DemoCampaignPlan: Sendable {
     var cancelledCount: Int { (0..<count).count { reference($0).hasPrefix(Self.cancelledPrefix) } }
 
     /// The reference of a job of the campaign.
+    ///
     /// - Parameter number: Which job, counted from 0.
     func reference(_ number: Int) -> String { "\(Self.prefix)\(Self.parts[number % Self.parts.count])/\(number)" }
 
     /// A job of the campaign.
+    ///
     /// - Parameters:
     ///   - number: Which job, counted from 0.
     ///   - id: The job's id.
@@ -54,6 +57,7 @@ struct DemoCampaignPlan: Sendable {
     }
 
     /// An urgent job that has nothing to do with the campaign.
+    ///
     /// - Parameters:
     ///   - number: Which job, counted from 0.
     ///   - id: The job's id.
@@ -67,6 +71,7 @@ struct DemoCampaignPlan: Sendable {
     var highTokens: Set<String> { Set((0..<highCount).map { Self.token("1c8", $0) }) }
 
     /// What the operator asks for in a step.
+    ///
     /// - Parameters:
     ///   - step: The step.
     ///   - id: The command's id.

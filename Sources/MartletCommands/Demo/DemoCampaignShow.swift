@@ -25,6 +25,7 @@ struct DemoCampaignShow {
     private let tell: @Sendable (String) -> Void
 
     /// Prepares a show.
+    ///
     /// - Parameters:
     ///   - plan: The campaign.
     ///   - local: The broker and the simulator.
@@ -43,6 +44,7 @@ struct DemoCampaignShow {
     }
 
     /// Gives the show.
+    ///
     /// - Parameter producer: What publishes its jobs.
     /// - Throws: `AMQPError` where the broker fails.
     func run(_ producer: inout RunProducer) throws {

@@ -43,6 +43,7 @@ struct DemoDeviceAccount: Equatable {
     }
 
     /// Compares.
+    ///
     /// - Parameters:
     ///   - member: The device and what arrived on it.
     ///   - pushes: What APNs saw, in order.
@@ -88,6 +89,7 @@ struct DemoDeviceAccount: Equatable {
     }
 
     /// What some devices received, a few words each.
+    ///
     /// - Parameter accounts: One for each device.
     static func words(_ accounts: [DemoDeviceAccount]) -> [String] {
         accounts.map { account in
@@ -100,6 +102,7 @@ struct DemoDeviceAccount: Equatable {
     }
 
     /// What to complain about, each with the device's name.
+    ///
     /// - Parameter accounts: One for each device.
     static func complaints(_ accounts: [DemoDeviceAccount]) -> [(title: String, names: [String])] {
         func names(_ ids: (DemoDeviceAccount) -> [String]) -> [String] {

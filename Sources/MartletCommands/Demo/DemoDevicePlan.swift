@@ -49,6 +49,7 @@ struct DemoDevicePlan {
     static let count = Round.allCases.reduce(0) { $0 + pushes(in: $1).count }
 
     /// The pushes of a round, in order.
+    ///
     /// - Parameter round: Which.
     static func pushes(in round: Round) -> [Push] {
         let apps = DemoJobMix.apps.indices
@@ -82,6 +83,7 @@ struct DemoDevicePlan {
     }
 
     /// How many pushes of a round arrive at a device, those included that arrive once it is back.
+    ///
     /// - Parameters:
     ///   - round: Which round.
     ///   - device: The device.
@@ -96,6 +98,7 @@ struct DemoDevicePlan {
     }
 
     /// The job for a push.
+    ///
     /// - Parameters:
     ///   - push: The push.
     ///   - token: The device token of the app.

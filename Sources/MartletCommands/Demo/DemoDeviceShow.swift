@@ -24,6 +24,7 @@ struct DemoDeviceShow {
     private var number = 0
 
     /// Prepares a show.
+    ///
     /// - Parameters:
     ///   - local: The broker and the simulator.
     ///   - devices: The devices, which have their tokens.
@@ -44,6 +45,7 @@ struct DemoDeviceShow {
     }
 
     /// Gives the show.
+    ///
     /// - Parameter producer: What publishes its jobs.
     /// - Throws: `AMQPError` where the broker fails.
     mutating func run(_ producer: inout RunProducer) throws {

@@ -52,6 +52,7 @@ final class DemoDevices: Sendable {
         }
 
         /// Takes in what happened.
+        ///
         /// - Parameters:
         ///   - event: What happened.
         ///   - time: Milliseconds since 1970.
@@ -101,6 +102,7 @@ final class DemoDevices: Sendable {
     var members: [Member] { state.withLock { $0 } }
 
     /// Starts the devices; blocks for a moment.
+    ///
     /// - Parameter local: Whose simulator they belong to.
     /// - Throws: `SimulatorError` or `LocalStackError` where a device cannot be had.
     func start(on local: LocalRun) throws {

@@ -16,6 +16,7 @@ struct DemoHints {
     let lines: [String]
 
     /// Writes the commands down, and a `rabbitmqctl` for the private broker.
+    ///
     /// - Parameters:
     ///   - run: What keeps running.
     ///   - workers: The workers that keep running.

@@ -89,6 +89,7 @@ struct DemoJobMix: Sequence, IteratorProtocol {
     private var position = 0
 
     /// Plans the jobs.
+    ///
     /// - Parameters:
     ///   - count: How many; at least one of every kind is among them.
     ///   - seed: The same seed gives the same jobs in the same order.

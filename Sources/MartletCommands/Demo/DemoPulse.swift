@@ -7,6 +7,7 @@ enum DemoPulse {
     static let interval = Duration.milliseconds(200)
 
     /// Shows the line while something is done, and takes it away.
+    ///
     /// - Parameters:
     ///   - what: What is under way.
     ///   - body: Does it.
@@ -33,6 +34,7 @@ enum DemoPulse {
     }
 
     /// The line.
+    ///
     /// - Parameters:
     ///   - what: What is under way.
     ///   - elapsed: For how long.

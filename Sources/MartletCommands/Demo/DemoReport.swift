@@ -66,6 +66,7 @@ struct DemoReport {
     }
 
     /// The report for people. Without complaints it fits a terminal of 24 lines with 80 columns, the verdict last.
+    ///
     /// - Parameter colour: Whether escape sequences may be used.
     func lines(colour: Bool) -> [String] {
         let promises = state.ledger.promises

@@ -45,6 +45,7 @@ struct DemoRun {
     private var killedWorker: String?
 
     /// Plans a demo.
+    ///
     /// - Parameters:
     ///   - jobs: How many jobs to publish.
     ///   - seed: Which jobs.
@@ -62,6 +63,7 @@ struct DemoRun {
     }
 
     /// Runs the demo.
+    ///
     /// - Returns: Whether everything is final and explained.
     /// - Throws: `CancellationError` when it was stopped early, else what made it impossible.
     mutating func run() async throws -> Bool {
@@ -151,6 +153,7 @@ struct DemoRun {
     }
 
     /// Publishes jobs once workers take them; blocks.
+    ///
     /// - Returns: How many the broker refused.
     private static func publish(
         on local: LocalRun, until isStopped: StopSign, _ body: (inout RunProducer) throws -> Void
@@ -186,6 +189,7 @@ struct DemoRun {
     }
 
     /// Shows how it goes until everything is final.
+    ///
     /// - Returns: Whether it came to that.
     private mutating func follow(
         _ events: AsyncStream<Event>, _ audit: RunAudit, _ workers: inout DemoWorkers

@@ -32,6 +32,7 @@ struct DemoScript {
     private var movedAt: ContinuousClock.Instant
 
     /// Makes a script.
+    ///
     /// - Parameters:
     ///   - expected: How many notifications will be asked for.
     ///   - now: The present.
@@ -44,6 +45,7 @@ struct DemoScript {
     mutating func published() { isPublished = true }
 
     /// Decides.
+    ///
     /// - Parameters:
     ///   - progress: How far the run is.
     ///   - now: The present.

@@ -54,6 +54,7 @@ struct DemoStatus: Sendable {
     }
 
     /// The lines of the live view.
+    ///
     /// - Parameters:
     ///   - width: Columns of the terminal.
     ///   - colour: Whether escape sequences may colour them.

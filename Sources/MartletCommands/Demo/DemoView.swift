@@ -1,6 +1,7 @@
 import Glibc
 
-/// Shows how the demo goes, on standard error: lines drawn over themselves on a terminal, else a line every few seconds.
+/// Shows how the demo goes, on standard error: lines drawn over themselves on a terminal, else a line every few
+/// seconds.
 struct DemoView {
     /// How often a line is written where nothing can be redrawn.
     static let plainInterval = Duration.seconds(3)

@@ -23,6 +23,7 @@ struct DemoWorkers {
     private(set) var members: [Member] = []
 
     /// Makes an empty crew.
+    ///
     /// - Parameters:
     ///   - run: What they work on.
     ///   - isKept: Whether people will want to look at their admin servers.
@@ -35,6 +36,7 @@ struct DemoWorkers {
     var alive: [Member] { members.filter { !$0.isKilled } }
 
     /// Starts one more.
+    ///
     /// - Returns: Its name.
     @discardableResult
     mutating func add() throws -> String {
@@ -45,6 +47,7 @@ struct DemoWorkers {
     }
 
     /// Kills the first with SIGKILL, as a crash would.
+    ///
     /// - Returns: Its name.
     mutating func killFirst() -> String? {
         guard let index = members.firstIndex(where: { !$0.isKilled }) else { return nil }
@@ -54,6 +57,7 @@ struct DemoWorkers {
     }
 
     /// Makes sure that none has ended by itself.
+    ///
     /// - Throws: `CommandFailure` with the end of its log.
     func check() throws(CommandFailure) {
         for member in alive where !member.process.isRunning {
@@ -69,6 +73,7 @@ struct DemoWorkers {
     }
 
     /// Asks all of them to finish and leave, and waits until they have.
+    ///
     /// - Parameter grace: How long they may take before they are killed.
     func stop(grace: Duration) async {
         let processes = alive.map(\.process)

@@ -3,6 +3,7 @@ struct RateMeter {
     private var samples: [(time: Int64, count: Int)] = []
 
     /// Takes a sample.
+    ///
     /// - Parameters:
     ///   - count: How many there are so far.
     ///   - time: The present in milliseconds.

@@ -7,6 +7,7 @@ enum DeviceLines {
     private static let summaryLimit = 100
 
     /// The line for an event.
+    ///
     /// - Parameter event: What happened.
     /// - Returns: One JSON object.
     static func line(for event: DeviceEvent) -> JSON {
@@ -38,6 +39,7 @@ enum DeviceLines {
     }
 
     /// What a person sees of a notification: the payload's beginning, on one line.
+    ///
     /// - Parameter frame: The notification.
     static func summary(of frame: DeviceFrame) -> String {
         let payload = frame.payload ?? "(bytes)"

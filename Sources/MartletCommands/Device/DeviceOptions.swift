@@ -67,6 +67,7 @@ struct DeviceOptions: ParsableArguments {
     }
 
     /// Puts the choices into a configuration whose port and environment are chosen already.
+    ///
     /// - Parameter configuration: Receives them.
     func apply(to configuration: inout SimulatorConfiguration) {
         let isUsual = configuration.port == Self.usualGatewayPort

@@ -18,10 +18,12 @@ struct DevicePicture {
     private var isTrouble = false
 
     /// Starts with an empty screen.
+    ///
     /// - Parameter name: What the device is called.
     init(name: String) { self.name = name }
 
     /// Takes an event in.
+    ///
     /// - Parameter event: What happened.
     mutating func take(_ event: DeviceEvent) {
         switch event {
@@ -47,6 +49,7 @@ struct DevicePicture {
     }
 
     /// The screen from top to bottom, the newest notification first.
+    ///
     /// - Parameter colour: Whether escape sequences may colour how the device is.
     func lines(colour: Bool) -> [String] {
         // Much of this comes from others, who must not command the terminal.

@@ -22,6 +22,7 @@ final class DeviceRegistration: Sendable {
     private let session: URLSession
 
     /// Makes the connection to a provider; nothing is sent yet.
+    ///
     /// - Parameter provider: An address as ``address(_:)`` reads it.
     init(_ provider: URL) {
         self.provider = provider
@@ -34,6 +35,7 @@ final class DeviceRegistration: Sendable {
     }
 
     /// Reads the address of a provider.
+    ///
     /// - Parameter text: An http or https URL with a host.
     /// - Returns: The address; nil for anything else.
     static func address(_ text: String) -> URL? {
@@ -43,6 +45,7 @@ final class DeviceRegistration: Sendable {
     }
 
     /// Sends a token.
+    ///
     /// - Parameters:
     ///   - message: What the provider is told.
     ///   - report: Is told how it went, on any thread.

@@ -9,6 +9,7 @@ final class DeviceScreen: Sendable {
     private let loss = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Makes a screen.
+    ///
     /// - Parameters:
     ///   - name: What the device is called.
     ///   - isDrawn: Whether standard output is a terminal to draw on.
@@ -20,6 +21,7 @@ final class DeviceScreen: Sendable {
     }
 
     /// Shows an event.
+    ///
     /// - Parameter event: What happened.
     func show(_ event: DeviceEvent) {
         if isDrawn {
@@ -35,6 +37,7 @@ final class DeviceScreen: Sendable {
     }
 
     /// Says what to do when standard output takes nothing any more.
+    ///
     /// - Parameter action: Called after each event that could not be shown, from whatever thread shows it.
     func whenLost(_ action: @escaping @Sendable () -> Void) {
         loss.withLock { $0 = action }

@@ -4,6 +4,7 @@ struct ContractSchema {
     let properties: [HelpEntry]
 
     /// Reads a schema that was built in.
+    ///
     /// - Parameters:
     ///   - bytes: Its text; text that is not a schema has no properties.
     ///   - nullIsAbsence: Whether a property that is null counts as absent, so that null need not be named.

@@ -8,6 +8,7 @@ struct HelpEntry: Equatable {
     let meaning: String
 
     /// An entry.
+    ///
     /// - Parameters:
     ///   - name: Its name.
     ///   - values: Its type, range or values.
@@ -19,6 +20,7 @@ struct HelpEntry: Equatable {
     }
 
     /// An entry whose name says which values there are.
+    ///
     /// - Parameters:
     ///   - name: Its name.
     ///   - meaning: What it means.

@@ -1,18 +1,21 @@
 /// The text of a help topic, laid out for a terminal of 80 columns.
 struct HelpText {
-    /// The most columns of a line. The argument parser breaks lines of 80 or more again, and forgets how far they were indented.
+    /// The most columns of a line. The argument parser breaks lines of 80 or more again, and forgets how far they were
+    /// indented.
     static let width = 79
 
     /// What is laid out.
     private(set) var text = ""
 
     /// Begins with a paragraph.
+    ///
     /// - Parameter introduction: The paragraph, without line breaks.
     init(_ introduction: String) {
         text = Self.wrapped(introduction, indent: 0, first: 0)
     }
 
     /// Adds a section.
+    ///
     /// - Parameters:
     ///   - title: Its title.
     ///   - paragraph: What stands before the entries, without line breaks; nothing where it is empty.
@@ -37,6 +40,7 @@ struct HelpText {
     }
 
     /// Breaks text between words.
+    ///
     /// - Parameters:
     ///   - text: What to break; a word that is longer than a line gets a line of its own.
     ///   - indent: How many spaces each line but the first begins with.

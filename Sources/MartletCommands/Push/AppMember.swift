@@ -8,6 +8,7 @@ struct AppMember: Equatable {
     var json: [UInt8]
 
     /// Reads `key=json`.
+    ///
     /// - Parameter text: What follows the flag.
     /// - Throws: A `ValidationError` that says what is wrong.
     init(_ text: String) throws {

@@ -19,6 +19,7 @@ final class ConsumerWatch: Sendable {
     private let state = Mutex(State())
 
     /// Prepares questions; nothing is sent yet.
+    ///
     /// - Parameters:
     ///   - client: Whom to ask.
     ///   - virtualHost: Where the queues are.
@@ -28,6 +29,7 @@ final class ConsumerWatch: Sendable {
     }
 
     /// Asks where it is time to, without waiting for the answer.
+    ///
     /// - Parameter keys: The keys of the jobs.
     /// - Returns: The queues of the latest answer; none where the API cannot be asked.
     func look(_ keys: Set<String>) -> [String] {

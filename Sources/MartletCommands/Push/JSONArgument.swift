@@ -4,12 +4,14 @@ import PushModel
 /// JSON on the command line.
 enum JSONArgument {
     /// Reads any JSON value.
+    ///
     /// - Parameter text: The JSON.
     /// - Returns: Its bytes as written.
     /// - Throws: A `ValidationError` that says what is wrong.
     static func value(_ text: String) throws -> [UInt8] { try read(text).bytes }
 
     /// Reads a JSON object.
+    ///
     /// - Parameter text: The JSON.
     /// - Returns: Its bytes as written.
     /// - Throws: A `ValidationError` that says what is wrong.

@@ -1,6 +1,7 @@
 /// What is wrong with some JSON, without repeating any of it.
 enum JSONFault {
     /// One sentence about an error of `JSONDecoder`.
+    ///
     /// - Parameter error: What the decoder threw.
     static func words(for error: any Error) -> String {
         guard let error = error as? DecodingError else { return "it cannot be read" }

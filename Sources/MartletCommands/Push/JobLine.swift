@@ -33,11 +33,13 @@ struct JobLine {
     }
 
     /// Reads one line.
+    ///
     /// - Parameters:
     ///   - line: The line without its end.
     ///   - newID: Makes an id for a job that has none; it goes into the message's properties, not into the line.
     /// - Returns: The job to publish.
-    /// - Throws: A `badInput` failure without place, also for what a worker would refuse; the caller knows the line's number.
+    /// - Throws: A `badInput` failure without place, also for what a worker would refuse; the caller knows the line's
+    ///   number.
     func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
         guard line.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(

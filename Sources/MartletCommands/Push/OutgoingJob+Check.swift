@@ -4,8 +4,8 @@ import WorkerSettings
 
 // A look at a job with the worker's own reader, before it is published.
 extension OutgoingJob {
-    /// Makes sure that a worker will not call the job, or one of its notifications, `invalid`, and notes what a worker would
-    /// ignore.
+    /// Makes sure that a worker will not call the job, or one of its notifications, `invalid`, and notes what a worker
+    /// would ignore.
     ///
     /// - Parameter now: Milliseconds since 1970, for the limit of `not_before`.
     /// - Throws: A `badInput` failure with the reason and the detail that the result would have.

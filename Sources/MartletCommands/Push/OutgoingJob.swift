@@ -35,6 +35,7 @@ struct OutgoingJob: Equatable {
     static let bodyLimit = 256 << 10
 
     /// A routing key, after checking that each part can be one.
+    ///
     /// - Parameters:
     ///   - environment: `production` or `development`.
     ///   - jobClass: `high` or `normal`.

@@ -10,12 +10,14 @@ struct Pacer {
     private var due = Duration.zero
 
     /// Makes a pacer.
+    ///
     /// - Parameter rate: Sends per second, positive.
     init(rate: Double) {
         interval = .seconds(1 / rate)
     }
 
     /// Counts one send.
+    ///
     /// - Parameter now: The present.
     /// - Returns: How long to wait before it.
     mutating func wait(now: MonotonicTime) -> Duration {

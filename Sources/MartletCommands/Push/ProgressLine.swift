@@ -7,6 +7,7 @@ struct ProgressLine {
     private var last: ContinuousClock.Instant?
 
     /// Makes a line.
+    ///
     /// - Parameter enabled: Whether it may be drawn at all.
     init(enabled: Bool) {
         self.enabled = enabled && Console.isTerminal(STDERR_FILENO)
@@ -18,6 +19,7 @@ struct ProgressLine {
     }
 
     /// Draws the line if it is due.
+    ///
     /// - Parameter text: What it shows.
     mutating func show(_ text: String) {
         guard enabled, isDue else { return }
@@ -27,6 +29,7 @@ struct ProgressLine {
     }
 
     /// Says something that stays, above the line.
+    ///
     /// - Parameter text: What to say.
     mutating func interrupt(_ text: String) {
         clear()

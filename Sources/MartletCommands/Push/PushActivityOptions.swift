@@ -30,6 +30,7 @@ struct PushActivityOptions: ParsableArguments {
     var inputPushChannel: String?
 
     /// What the flags say.
+    ///
     /// - Parameter now: The present, in milliseconds since 1970.
     func content(now: Int64) -> ActivityContent {
         func seconds(_ moment: MomentArgument?) -> Int64? { moment.map { $0.milliseconds(now: now) / 1_000 } }

@@ -36,6 +36,7 @@ struct PushContentOptions: ParsableArguments {
     var payload: String?
 
     /// The payload that the flags describe.
+    ///
     /// - Parameter activity: What the flags about a Live Activity say.
     func shape(_ activity: ActivityContent) -> PushPayload {
         PushPayload(

@@ -42,6 +42,7 @@ struct PushDraft {
     var raw = false
 
     /// The message to publish.
+    ///
     /// - Throws: A `badInput` or `usage` failure that says what is wrong.
     func job() throws(CommandFailure) -> OutgoingJob {
         guard broadcastChannel != nil || !tokens.isEmpty, tokens.allSatisfy({ !$0.isEmpty }) else {

@@ -15,6 +15,7 @@ struct PushLint {
     private static let nearLimit = 90
 
     /// Prepares to look at a job.
+    ///
     /// - Parameter draft: The job.
     init(_ draft: PushDraft) {
         self.draft = draft

@@ -4,6 +4,7 @@ import Topology
 /// What `martlet push --dry-run` shows.
 enum PushPreview {
     /// Prints every message that would be published; unreadable lines are told on standard error.
+    ///
     /// - Parameters:
     ///   - source: Where the jobs come from.
     ///   - format: How to print them.

@@ -44,6 +44,7 @@ struct PushRun {
     private let began = ContinuousClock.now
 
     /// Prepares a run.
+    ///
     /// - Parameters:
     ///   - link: The connection to the broker.
     ///   - format: How to print data.
@@ -134,6 +135,7 @@ struct PushRun {
     }
 
     /// What the broker said about a job, for programs.
+    ///
     /// - Parameters:
     ///   - fate: What it said.
     ///   - notBefore: When the job is sent at the earliest, in milliseconds since 1970; nil for now.
@@ -147,6 +149,7 @@ struct PushRun {
     }
 
     /// Waits for the results of everything that was published.
+    ///
     /// - Parameter limit: How long at most, after the job's time has come.
     mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
         let wait = Duration.milliseconds(max(0, (notBefore ?? 0) - JobIdentifier.now()))
@@ -185,6 +188,7 @@ struct PushRun {
     }
 
     /// Says how it went.
+    ///
     /// - Returns: The exit status.
     mutating func finish() -> CommandStatus {
         let waited = replyQueue != nil
@@ -222,6 +226,7 @@ struct PushRun {
     }
 
     /// The exit status of a run.
+    ///
     /// - Parameters:
     ///   - counts: What became of the jobs.
     ///   - missingResults: Results that did not come in time.

@@ -34,6 +34,7 @@ struct PushTypeRules {
     ]
 
     /// The push type that a topic's suffix stands for; nil for a bare bundle identifier.
+    ///
     /// - Parameter topic: The topic.
     static func type(of topic: String) -> String? {
         let bytes = Array(topic.utf8)
@@ -41,6 +42,7 @@ struct PushTypeRules {
     }
 
     /// The suffix that a topic should have and has not; nil where it is as it should be.
+    ///
     /// - Parameter topic: The topic.
     func missingSuffix(in topic: String) -> String? { suffix.isEmpty || topic.hasSuffix(suffix) ? nil : suffix }
 }

@@ -11,6 +11,7 @@ struct ReplyLedger {
     private(set) var outstanding = 0
 
     /// Notes a job that was published.
+    ///
     /// - Parameters:
     ///   - job: Its id.
     ///   - notifications: How many results it will have.
@@ -20,6 +21,7 @@ struct ReplyLedger {
     }
 
     /// Notes a result.
+    ///
     /// - Parameter record: The result.
     /// - Returns: Whether it was waited for; a second copy or a stranger is not.
     mutating func receive(_ record: ResultRecord) -> Bool {
@@ -31,6 +33,7 @@ struct ReplyLedger {
     }
 
     /// Gives up on a job that the broker did not take.
+    ///
     /// - Parameter job: Its id.
     mutating func forget(job: String) {
         outstanding -= missing.removeValue(forKey: job)?.count ?? 0

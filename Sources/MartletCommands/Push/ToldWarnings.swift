@@ -8,6 +8,7 @@ struct ToldWarnings {
     init() {}
 
     /// Those of some warnings that are to be told now.
+    ///
     /// - Parameter warnings: What was found.
     mutating func first(of warnings: [String]) -> [String] {
         warnings.filter { told.count < Self.limit && told.insert($0).inserted }

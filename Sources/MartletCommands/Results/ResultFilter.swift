@@ -15,6 +15,7 @@ struct ResultFilter: Equatable {
     var isEmpty: Bool { self == ResultFilter() }
 
     /// Whether a result passes.
+    ///
     /// - Parameter record: The result.
     func passes(_ record: ResultRecord) -> Bool {
         Self.admits(outcomes, record.outcome) && Self.admits(reasons, record.reason)

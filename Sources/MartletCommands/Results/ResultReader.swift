@@ -14,6 +14,7 @@ struct ResultReader {
     private var progress = ProgressLine(enabled: true)
 
     /// Prepares a reader.
+    ///
     /// - Parameters:
     ///   - filter: What passes.
     ///   - limit: After how many results it ends.
@@ -99,6 +100,7 @@ struct ResultReader {
     }
 
     /// Prints the counts, if they were asked for.
+    ///
     /// - Throws: `outputFailed`, after telling them on standard error: what they count may be gone from its queue.
     mutating func printSummary() throws(CommandFailure) {
         guard onlySummary else { return }

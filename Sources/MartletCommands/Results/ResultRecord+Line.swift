@@ -9,6 +9,7 @@ extension ResultRecord {
     }
 
     /// The result on one line for people; of the token only enough to recognise it.
+    ///
     /// - Parameter width: How many columns there are. Then the time goes without its date, and what finds no room is
     ///   left out at the end. Nil for any number.
     func line(width: Int? = nil) -> String {

@@ -18,6 +18,7 @@ struct ResultSummary {
     private var queue = ResultSummary.emptyHistogram()
 
     /// Counts one result.
+    ///
     /// - Parameter record: The result.
     mutating func add(_ record: ResultRecord) {
         total += 1
@@ -32,6 +33,7 @@ struct ResultSummary {
     }
 
     /// How many results there were of one outcome.
+    ///
     /// - Parameter outcome: For example `accepted`.
     func count(_ outcome: String) -> Int {
         kinds.filter { $0.key.outcome == outcome }.values.reduce(0, +)

@@ -25,6 +25,7 @@ struct FleetPicture: Equatable {
         var routesPerSecond: [String: Double] = [:]
 
         /// How the worker is.
+        ///
         /// - Parameter now: The time in milliseconds since 1970.
         func condition(at now: Int64) -> Condition {
             if report.isDraining { return .draining }
@@ -72,6 +73,7 @@ struct FleetPicture: Equatable {
     init() {}
 
     /// Takes a report.
+    ///
     /// - Parameter report: The report; an older one than the latest of its worker says nothing new.
     mutating func heard(_ report: WorkerReport) {
         guard let earlier = known[report.instance] else {
@@ -95,6 +97,7 @@ struct FleetPicture: Equatable {
     }
 
     /// The workers by name: those that report, those that stop, and those that fell silent recently.
+    ///
     /// - Parameter now: The time in milliseconds since 1970.
     func workers(at now: Int64) -> [Worker] {
         known.values.filter { worker in
@@ -104,12 +107,14 @@ struct FleetPicture: Equatable {
     }
 
     /// The workers that do or could do their work.
+    ///
     /// - Parameter now: The time in milliseconds since 1970.
     func live(at now: Int64) -> [Worker] {
         workers(at: now).filter { [.ready, .notReady].contains($0.condition(at: now)) }
     }
 
     /// The routes by name, as the live workers see them.
+    ///
     /// - Parameter now: The time in milliseconds since 1970.
     func routes(at now: Int64) -> [Route] {
         var routes: [String: [(worker: Worker, route: WorkerReport.Route)]] = [:]
@@ -147,6 +152,7 @@ struct FleetPicture: Equatable {
     }
 
     /// What failed since the workers' start, most frequent first.
+    ///
     /// - Parameter now: The time in milliseconds since 1970.
     func failures(at now: Int64) -> [WorkerReport.Failure] {
         var counts: [String: WorkerReport.Failure] = [:]

@@ -8,6 +8,7 @@ typealias FleetReader = StreamReader<FleetPicture>
 
 extension StreamReader where Picture == FleetPicture {
     /// Prepares a reader.
+    ///
     /// - Parameter endpoints: Where the broker is.
     convenience init(_ endpoints: [AMQPEndpoint]) {
         // As long ago as silent workers are shown.

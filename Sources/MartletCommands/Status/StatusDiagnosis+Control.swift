@@ -22,6 +22,7 @@ extension StatusDiagnosis {
     var pausedQueues: [String] { pauses.map { TopologyNames.jobQueue(route: $0.route) } }
 
     /// The rate that operators hold a queue's route to; nil without one.
+    ///
     /// - Parameter queue: The queue of the route's normal jobs.
     func pace(of queue: String) -> ControlCommand? {
         standing.first { command in

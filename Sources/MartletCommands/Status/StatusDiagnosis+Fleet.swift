@@ -7,7 +7,8 @@ extension StatusDiagnosis {
     var unserved: [StatusFinding] {
         let command = "martlet worker \(facts.configurationOption)"
         let served = jobQueues.filter { ($0.consumers ?? 0) > 0 }
-        // Numbers that are not known yet say nothing. Why a route takes no jobs that cannot push, is told with the route.
+        // Numbers that are not known yet say nothing. Why a route takes no jobs that cannot push, is told with the
+        // route.
         let stopped = Set(
             routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) }
                 + pausedQueues)

@@ -4,6 +4,7 @@ import Topology
 // A status for programs. The names are part of the contract: additions are welcome, changes are not.
 extension StatusFacts {
     /// The whole status as one object.
+    ///
     /// - Parameter findings: What needs a person.
     func json(_ findings: [StatusFinding]) -> JSON {
         .object([

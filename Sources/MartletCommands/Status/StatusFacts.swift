@@ -40,6 +40,7 @@ struct StatusFacts: Equatable {
     var configurationOption: String { "--config \(configuration ?? "martlet.yaml")" }
 
     /// The queue of this name; nil if the broker does not list it.
+    ///
     /// - Parameter name: The name.
     func queue(_ name: String) -> BrokerActivity.Queue? { activity.queues.first { $0.name == name } }
 

@@ -8,6 +8,7 @@ struct StatusScreen {
     static var width: Int { Console.size(STDOUT_FILENO)?.columns ?? StatusText.usualWidth }
 
     /// Draws lines, as many as the terminal has rows for.
+    ///
     /// - Parameter lines: The lines, with their colours.
     mutating func draw(_ lines: [String]) {
         let rows = Console.size(STDOUT_FILENO)?.rows ?? 24
@@ -16,6 +17,7 @@ struct StatusScreen {
     }
 
     /// What to write: in one piece, so that nothing flickers.
+    ///
     /// - Parameters:
     ///   - lines: The lines.
     ///   - rows: How many rows the terminal has; the last one is for the cursor.

@@ -24,6 +24,7 @@ struct StatusSource: Sendable {
     let control: ControlStreamReader
 
     /// Prepares a source; nothing is asked yet.
+    ///
     /// - Parameters:
     ///   - endpoints: Where the broker is.
     ///   - client: Its management API.
@@ -37,6 +38,7 @@ struct StatusSource: Sendable {
     }
 
     /// Asks the management API, and adds what the reader has read by now.
+    ///
     /// - Parameter letters: The dead letters by reason, where they were counted.
     /// - Throws: What a failure of the management API means for a command.
     func facts(letters: [StatusFacts.Letters]? = nil) async throws(CommandFailure) -> StatusFacts {

@@ -2,6 +2,7 @@
 enum AppleKeyFile {
     /// What looks wrong between a key's identifier and the name of its file; nil where they agree, and for a file with
     /// another kind of name.
+    ///
     /// - Parameters:
     ///   - path: The setting `key_file`.
     ///   - keyID: The setting `key_id`.

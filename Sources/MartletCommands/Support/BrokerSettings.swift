@@ -21,9 +21,11 @@ struct BrokerSettings {
     var allowsPlaintext = false
 
     /// The endpoints that options and environment describe, in the order in which to try them.
+    ///
     /// - Parameter environment: The process's variables.
     /// - Returns: Checked endpoints, at least one.
-    /// - Throws: `usage` for a wrong `--broker`, `configuration` for a wrong variable, `missingInput` for a missing file.
+    /// - Throws: `usage` for a wrong `--broker`, `configuration` for a wrong variable, `missingInput` for a missing
+    ///   file.
     func endpoints(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> [AMQPEndpoint] {
@@ -67,6 +69,7 @@ struct BrokerSettings {
     }
 
     /// A client of the broker's management API.
+    ///
     /// - Parameters:
     ///   - address: What the command line says of its address; nil for the variable that goes with the broker's, else
     ///     the broker's host and login with the usual port.

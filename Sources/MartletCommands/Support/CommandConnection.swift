@@ -29,6 +29,7 @@ final class CommandConnection {
     }
 
     /// Connects and logs in; of several brokers the first that answers is taken.
+    ///
     /// - Parameters:
     ///   - target: Where to.
     ///   - timeout: How long connecting and logging in may take, each.
@@ -42,6 +43,7 @@ final class CommandConnection {
     }
 
     /// Connects and logs in at the first of several brokers that answers.
+    ///
     /// - Parameters:
     ///   - endpoints: Where to.
     ///   - timeout: How long connecting and logging in may take, each.
@@ -73,6 +75,7 @@ final class CommandConnection {
     // MARK: Queues
 
     /// Declares a queue that exists as long as this connection.
+    ///
     /// - Parameters:
     ///   - queue: Its name.
     ///   - maximumLength: How many messages it keeps; then the oldest are dropped. `nil` for no limit.
@@ -97,10 +100,12 @@ final class CommandConnection {
     }
 
     /// How many messages wait in a queue.
+    ///
     /// - Throws: `unreachable` if there is no such queue, or what ended the link.
     func messageCount(_ queue: String) throws(CommandFailure) -> Int { try depth(of: queue).messages }
 
     /// How many messages wait in a queue, and how many consumers it has.
+    ///
     /// - Throws: `unreachable` if there is no such queue, or what ended the link.
     func depth(of queue: String) throws(CommandFailure) -> AMQPBlockingClient.QueueDepth {
         do throws(AMQPError) {
@@ -117,6 +122,7 @@ final class CommandConnection {
 
     /// Why messages of a queue may not be taken only to be put back: there each such delivery is counted, and too many
     /// of them make a worker refuse a good job and the broker drop it.
+    ///
     /// - Parameter queue: The queue's name.
     /// - Returns: A sentence for the command line, or nil where looking does no harm.
     static func mistake(lookingAt queue: String) -> String? {
@@ -128,6 +134,7 @@ final class CommandConnection {
     // MARK: Receiving
 
     /// Starts to take messages from a queue.
+    ///
     /// - Parameters:
     ///   - queue: Its name.
     ///   - prefetch: How many may be unsettled; 0 for any number.
@@ -143,6 +150,7 @@ final class CommandConnection {
     }
 
     /// The next message.
+    ///
     /// - Parameter timeout: How long to wait for it.
     /// - Returns: `nil` if none came.
     func next(timeout: Duration) throws(CommandFailure) -> BrokerMessage? {
@@ -150,6 +158,7 @@ final class CommandConnection {
     }
 
     /// Acknowledges a message.
+    ///
     /// - Parameters:
     ///   - message: The message.
     ///   - upToHere: Whether all earlier ones are meant as well.
@@ -166,6 +175,7 @@ final class CommandConnection {
     // MARK: Publishing
 
     /// Publishes a job, waiting only while too many are unconfirmed.
+    ///
     /// - Parameters:
     ///   - job: The job.
     ///   - exchange: Where it is published.
@@ -195,6 +205,7 @@ final class CommandConnection {
     }
 
     /// Publishes a message, waiting only while too many are unconfirmed.
+    ///
     /// - Parameters:
     ///   - message: The message; its id is not that of one whose confirm is awaited.
     ///   - routingKey: Its key, for its fate.
@@ -216,6 +227,7 @@ final class CommandConnection {
     }
 
     /// Waits for a while, and hears meanwhile what became of earlier jobs.
+    ///
     /// - Parameters:
     ///   - duration: How long.
     ///   - note: Is told what became of them.
@@ -227,6 +239,7 @@ final class CommandConnection {
     }
 
     /// Waits until the broker has answered for every job.
+    ///
     /// - Parameter note: Is told what became of them.
     func finishPublishing(_ note: (PublishFate) -> Void) throws(CommandFailure) {
         tell(try run { client throws(AMQPError) in try client.flush() }, note)
@@ -264,6 +277,7 @@ final class CommandConnection {
     }
 
     /// What a failure of the client means for a command.
+    ///
     /// - Parameters:
     ///   - error: The failure.
     ///   - place: The broker, without its password.
@@ -321,6 +335,7 @@ extension CommandConnection {
     private static let patience = (first: Duration.seconds(2), next: Duration.milliseconds(400))
 
     /// Takes the messages of the stream that is consumed, up to a pause that means its end, or Ctrl-C.
+    ///
     /// - Parameter take: What to do with each message.
     func readStream(_ take: (BrokerMessage) -> Void) throws(CommandFailure) {
         var patience = Self.patience.first
@@ -328,6 +343,7 @@ extension CommandConnection {
     }
 
     /// Takes the next message of the stream that is consumed.
+    ///
     /// - Parameters:
     ///   - time: How long to wait for it.
     ///   - take: What to do with it.

@@ -10,6 +10,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     var isAboutMissingObject = false
 
     /// Makes a failure.
+    ///
     /// - Parameters:
     ///   - status: The exit status.
     ///   - message: What happened and where; never a password, a token or a payload.
@@ -21,6 +22,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
 
     /// The same failure with one more thing to know.
+    ///
     /// - Parameter advice: What to do, or what is done, behind the remedy.
     func advising(_ advice: String) -> CommandFailure {
         var failure = self

@@ -16,6 +16,7 @@ struct CommandTree: Equatable {
     var defaultSubcommand: String?
 
     /// Reads what the argument parser says of a command and of those under it.
+    ///
     /// - Parameter root: The command.
     init?(_ root: any ParsableCommand.Type) {
         guard let command = (try? JSON(reading: Array(root._dumpHelp().utf8)))?["command"] else { return nil }

@@ -15,6 +15,7 @@ struct ConfigurationOptions: ParsableArguments {
     var config: String?
 
     /// Whether variables set anything but the broker, which other commands know by the same variables.
+    ///
     /// - Parameter environment: The variables.
     static func isConfigured(by environment: [String: String]) -> Bool {
         environment.keys.contains {
@@ -23,6 +24,7 @@ struct ConfigurationOptions: ParsableArguments {
     }
 
     /// Loads it; without a file that is named here, that of the selected context.
+    ///
     /// - Parameter instance: The name of a worker that has one already; nil for a new name where none is configured.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
@@ -92,6 +94,7 @@ extension WorkerConfiguration {
 
 extension ManagementClient {
     /// A client of the management API at an address.
+    ///
     /// - Parameter address: The address, with user and password.
     static func at(_ address: SecretText) throws(CommandFailure) -> ManagementClient {
         do throws(ManagementError) {
@@ -102,6 +105,7 @@ extension ManagementClient {
     }
 
     /// What a virtual host holds.
+    ///
     /// - Parameter virtualHost: Its name.
     /// - Throws: What a failure of the management API means for a command.
     func picture(of virtualHost: String) async throws(CommandFailure) -> LiveTopology {

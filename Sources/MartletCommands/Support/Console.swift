@@ -14,12 +14,14 @@ enum Console {
     private static let output = Mutex(Output())
 
     /// Prints one line of data for people; control characters, which may come from strangers, are made visible.
+    ///
     /// - Parameter line: The line without its end.
     static func data(_ line: String) {
         data(Array(line.printable.utf8))
     }
 
     /// Prints one line of data for people; on a terminal, some of its words in colour.
+    ///
     /// - Parameters:
     ///   - line: The line without its end.
     ///   - words: The words and their colours; the first of them in the line is coloured.
@@ -32,6 +34,7 @@ enum Console {
     static var allowsColour: Bool { getenv("NO_COLOR").map { $0.pointee == 0 } ?? true }
 
     /// How large a terminal is; nil for what is not one, or does not tell.
+    ///
     /// - Parameter descriptor: Usually 1 or 2.
     static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
         var size = winsize()
@@ -41,6 +44,7 @@ enum Console {
     }
 
     /// Prints one line of data as it is: for programs, and for what this program draws itself.
+    ///
     /// - Parameter line: The bytes without a line end.
     static func data(_ line: [UInt8]) {
         let full = output.withLock { output in
@@ -53,6 +57,7 @@ enum Console {
     }
 
     /// Writes out what is waiting; needed before data may be lost or seen.
+    ///
     /// - Throws: ``failure``, also one of an earlier write.
     static func flush() throws(CommandFailure) {
         writeOut()
@@ -76,6 +81,7 @@ enum Console {
     }
 
     /// Says something to the person at the terminal; control characters are made visible.
+    ///
     /// - Parameter line: One line or several, without the last one's end.
     static func talk(_ line: String) {
         let lines = line.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
@@ -83,14 +89,17 @@ enum Console {
     }
 
     /// Replaces the last line of the terminal; for progress only.
+    ///
     /// - Parameter line: The new line.
     static func redraw(_ line: String) { draw("\r\u{1b}[K\(line)") }
 
     /// Writes to the terminal with standard error as it is.
+    ///
     /// - Parameter text: Text of this program's own, with what moves and colours it.
     static func draw(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Whether a descriptor is a terminal that can redraw lines.
+    ///
     /// - Parameter descriptor: Usually 1 or 2.
     /// - Returns: `false` for files, pipes and `TERM=dumb`.
     static func isTerminal(_ descriptor: Int32) -> Bool {
@@ -98,6 +107,7 @@ enum Console {
     }
 
     /// Asks a yes-or-no question on the terminal.
+    ///
     /// - Parameter question: What will happen.
     /// - Returns: Whether the answer was yes.
     /// - Throws: `CommandFailure` where nobody can be asked.
@@ -114,6 +124,7 @@ enum Console {
 
     /// Writes all bytes; a reader that went away ends the process through SIGPIPE, as with any other tool, unless the
     /// command ignores that signal.
+    ///
     /// - Returns: The system's number for why it failed, or nil.
     @discardableResult
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {

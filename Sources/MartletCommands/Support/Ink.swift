@@ -15,6 +15,7 @@ enum Ink: String {
     func callAsFunction(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
 
     /// Colours the first of some words in a line.
+    ///
     /// - Parameters:
     ///   - line: The line; it has no colours yet.
     ///   - words: The words and their colours.
@@ -26,6 +27,7 @@ enum Ink: String {
     }
 
     /// Colours single words of a line.
+    ///
     /// - Parameters:
     ///   - line: The line; it has no colours yet.
     ///   - words: The words and their colours.

@@ -3,6 +3,7 @@ import PushModel
 /// Reading of JSON text that keeps the order of names.
 extension JSON {
     /// Reads a value; the text after it is not looked at.
+    ///
     /// - Parameter bytes: JSON text, of less than 4 GiB.
     /// - Throws: `JSONError` where the text breaks the grammar.
     init(reading bytes: [UInt8]) throws(JSONError) {

@@ -38,6 +38,7 @@ indirect enum JSON {
     var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Appends the value as compact UTF-8.
+    ///
     /// - Parameter bytes: Where to.
     func append(to bytes: inout [UInt8]) {
         switch self {

@@ -18,6 +18,7 @@ final class LineReader {
     private static let chunk = 1 << 16
 
     /// Opens a source.
+    ///
     /// - Parameter path: A file, or `-` for standard input.
     /// - Throws: A `missingInput` failure when the file cannot be opened.
     init(path: String) throws(CommandFailure) {
@@ -37,6 +38,7 @@ final class LineReader {
     }
 
     /// The next line without its end, or `nil` after the last.
+    ///
     /// - Throws: A `missingInput` failure when reading fails.
     func next() throws(CommandFailure) -> [UInt8]? {
         var searched = start
@@ -56,6 +58,7 @@ final class LineReader {
     }
 
     /// Everything that is left.
+    ///
     /// - Parameter limit: More than this many bytes are refused.
     /// - Throws: `missingInput` when reading fails, `badInput` when there is too much.
     func everything(limit: Int) throws(CommandFailure) -> [UInt8] {

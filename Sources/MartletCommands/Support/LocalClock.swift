@@ -22,6 +22,7 @@ struct LocalClock: Equatable {
 
     /// The first moment after another at which clocks show this time: today's or tomorrow's. A time that clocks skip in
     /// spring is the one an hour later.
+    ///
     /// - Parameter now: Milliseconds since 1970.
     /// - Returns: The same.
     func next(after now: Int64) -> Int64 {
@@ -39,6 +40,7 @@ struct LocalClock: Equatable {
     }
 
     /// A moment as clocks here show it, with the offset, such as `2030-01-01T18:00:00+01:00`.
+    ///
     /// - Parameter milliseconds: Since 1970; the rest of a second is cut off.
     static func write(_ milliseconds: Int64) -> String {
         var time = local(milliseconds)

@@ -18,6 +18,7 @@ struct MomentArgument: Equatable {
     var kind: Kind
 
     /// Reads a moment.
+    ///
     /// - Parameter text: What follows the flag.
     /// - Throws: A `ValidationError` that says how the text was read.
     init(_ text: String) throws {
@@ -36,6 +37,7 @@ struct MomentArgument: Equatable {
     }
 
     /// Reads a moment, or 0, which is Apple's word for one attempt.
+    ///
     /// - Parameter text: What follows the flag.
     /// - Throws: A `ValidationError` that says how the text was read.
     static func orZero(_ text: String) throws -> MomentArgument {
@@ -43,6 +45,7 @@ struct MomentArgument: Equatable {
     }
 
     /// Reads a moment, or a time of day such as `18:00` or `18:00:30`.
+    ///
     /// - Parameter text: What follows the flag.
     /// - Throws: A `ValidationError` that says how the text was read.
     static func orClock(_ text: String) throws -> MomentArgument {
@@ -56,6 +59,7 @@ struct MomentArgument: Equatable {
     private init(kind: Kind) { self.kind = kind }
 
     /// The moment in milliseconds since 1970.
+    ///
     /// - Parameter now: The present in the same unit.
     func milliseconds(now: Int64) -> Int64 {
         switch kind {

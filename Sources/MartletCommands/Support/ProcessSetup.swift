@@ -6,8 +6,8 @@ enum ProcessSetup {
     /// How many descriptors a worker or simulator needs at least: logs, loops, and a few connections.
     static let leastDescriptors: rlim_t = 64
 
-    /// Lets threads end in peace, ignores SIGPIPE, because a log that nobody reads any more must stop nothing, and raises
-    /// the limit of descriptors as far as is allowed.
+    /// Lets threads end in peace, ignores SIGPIPE, because a log that nobody reads any more must stop nothing, and
+    /// raises the limit of descriptors as far as is allowed.
     ///
     /// - Throws: `CommandFailure` where too few descriptors are allowed to start at all.
     static func prepare() throws(CommandFailure) {

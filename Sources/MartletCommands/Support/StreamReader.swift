@@ -17,6 +17,7 @@ final class StreamReader<Picture: Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// Prepares a reader.
+    ///
     /// - Parameters:
     ///   - endpoints: Where the broker is.
     ///   - queue: The stream.

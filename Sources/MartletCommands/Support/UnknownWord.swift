@@ -8,6 +8,7 @@ struct UnknownWord: Equatable, CustomStringConvertible {
     let description: String
 
     /// Looks for it; nil where every word is known.
+    ///
     /// - Parameters:
     ///   - arguments: The command line without the program's name.
     ///   - root: All commands.

@@ -10,6 +10,7 @@ package struct BrokerAccount {
     package let password: String
 
     /// Makes up a password for a role.
+    ///
     /// - Parameter role: What the user may do.
     /// - Throws: `TLSError` when OpenSSL cannot hash it.
     package static func new(_ role: BrokerRole) throws(TLSError) -> BrokerAccount {

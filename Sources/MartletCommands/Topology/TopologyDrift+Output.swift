@@ -3,6 +3,7 @@ import Topology
 
 extension TopologyDrift {
     /// Prints the difference as data.
+    ///
     /// - Parameters:
     ///   - state: What was done about it, if anything was tried.
     ///   - format: How to print it.
@@ -25,6 +26,7 @@ extension TopologyDrift {
     }
 
     /// The command lines that mend it: one where the version of `rabbitmqadmin` does not matter, else one for each.
+    ///
     /// - Parameter admin: Writes them down.
     func commands(_ admin: AdminCommands) -> [String] {
         let (one, two) = (admin.one(remedies), admin.two(remedies))
@@ -33,6 +35,7 @@ extension TopologyDrift {
     }
 
     /// What to know about the command lines of some differences; nil where there is nothing.
+    ///
     /// - Parameters:
     ///   - rows: The differences.
     ///   - admin: Writes the command lines down.

@@ -18,6 +18,7 @@ package struct StopRequests {
     private var first: ContinuousClock.Instant?
 
     /// Decides about a signal.
+    ///
     /// - Parameter now: When it came.
     /// - Returns: What to do.
     mutating func next(at now: ContinuousClock.Instant) -> Step {

@@ -12,6 +12,7 @@ enum ThreadRoom {
     static var least: Int { 9 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.
+    ///
     /// - Parameter count: How many.
     /// - Throws: `CommandFailure` when there is no room for all of them.
     static func check(_ count: Int = least) throws(CommandFailure) {

@@ -81,7 +81,8 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 Self.adminServer(at: address, of: worker, configuration, logger) { nowListens.yield() })
         }
-        // Stopped last to first: the worker drains while the admin server and the service manager's watchdog are served.
+        // Stopped last to first: the worker drains while the admin server and the service manager's watchdog are
+        // served.
         services.append(RunningWorker(worker: worker, listening: listening))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

@@ -2,7 +2,8 @@
 ///
 /// Where an answer's parts are found is another question, which is settled before it has a reason (``AnswerBody``).
 ///
-/// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
+/// Apple's list:
+/// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct AnswerMeaning: Sendable, Equatable {
     /// What an answer means for the connection it came on.
     package enum ConnectionConsequence: Sendable, Equatable {

@@ -4,7 +4,8 @@ enum NotificationMeaning: Sendable, Equatable {
     case accepted
     /// The device token is dead.
     case deadToken
-    /// Not this notification's fault but the connection's; when that has been said often enough, the last resort is used.
+    /// Not this notification's fault but the connection's; when that has been said often enough, the last resort is
+    /// used.
     case resend(lastly: LastResort)
     /// Come back later.
     case retry

@@ -1,7 +1,8 @@
 /// Why a notification ended as it did: Apple's reason strings, plus our own for what never reached APNs.
 ///
 /// Known reasons are one byte wide and compare as such; a reason nobody has listed yet survives as its text.
-/// Apple's list: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
+/// Apple's list:
+/// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct Reason: RawRepresentable, Hashable, Sendable {
     /// The reasons that have a name in this module, each explained at the constant of its name below; the raw value
     /// is the text on the wire.
@@ -87,6 +88,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
     private let other: String?
 
     /// The reason with this text; unlisted text is kept as it is.
+    ///
     /// - Parameter rawValue: The reason as APNs or a result spells it.
     package init(rawValue: String) {
         let known = Known(rawValue: rawValue)
@@ -95,6 +97,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
     }
 
     /// The reason spelled by these bytes; listed ones need no allocation, others are repaired to UTF-8.
+    ///
     /// - Parameter utf8: The text of a `reason` field.
     package init(utf8 bytes: Span<UInt8>) {
         for candidate in Self.all where bytes.matches(candidate.rawValue) {

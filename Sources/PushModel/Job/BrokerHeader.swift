@@ -15,7 +15,8 @@ package enum BrokerHeader {
     package static var firstDeathQueue: StaticString { "x-first-death-queue" }
     /// Why that queue did so.
     package static var firstDeathReason: StaticString { "x-first-death-reason" }
-    /// How often a quorum queue took the message back: <https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling>.
+    /// How often a quorum queue took the message back:
+    /// <https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling>.
     package static var deliveryCount: StaticString { "x-delivery-count" }
     /// How often a quorum queue of RabbitMQ 4 handed the message out.
     package static var acquiredCount: StaticString { "x-acquired-count" }

@@ -56,6 +56,7 @@ struct DeviceTokens: Sendable {
     var count: Int { isMulticast ? list.count : (single == nil ? 0 : 1) }
 
     /// Where the hexadecimal digits of one stand in the job's buffer; empty where the job has none.
+    ///
     /// - Parameter index: From 0 up to `count`.
     subscript(index: Int) -> Range<Int> {
         guard isMulticast else { return single ?? 0..<0 }
@@ -64,6 +65,7 @@ struct DeviceTokens: Sendable {
     }
 
     /// What is wrong with one.
+    ///
     /// - Parameter index: From 0 up to `count`; 0 also for the bad token of a job that is not a multicast job.
     func flaw(_ index: Int) -> TokenFlaw { isMulticast ? list[index].flaw : singleFlaw }
 

@@ -44,6 +44,7 @@ struct Envelope {
     var hasDuplicates = false
 
     /// Finds the fields of a body; those before a mistake are kept.
+    ///
     /// - Parameters:
     ///   - body: Where the body stands in `bytes`.
     ///   - bytes: The message's buffer.
@@ -72,6 +73,7 @@ struct Envelope {
     }
 
     /// Puts a field into its place.
+    ///
     /// - Parameters:
     ///   - name: The field's name without escapes.
     ///   - value: Its value.

@@ -72,8 +72,8 @@ package enum HeaderName {
     package static var status: StaticString { "x-apns-status" }
     /// The reason.
     package static var reason: StaticString { "x-apns-reason" }
-    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was published
-    /// again because its confirm was lost, so that there may be two of it: `possible`.
+    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was
+    /// published again because its confirm was lost, so that there may be two of it: `possible`.
     package static var duplicate: StaticString { "x-apns-duplicate" }
 
     // MARK: On dead letters

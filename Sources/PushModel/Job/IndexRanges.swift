@@ -11,6 +11,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// The given positions.
+    ///
     /// - Parameter positions: Ascending positions from 0; repeated ones count once.
     package init(_ positions: some Sequence<Int>) {
         var ranges: [ClosedRange<Int>] = []
@@ -26,6 +27,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// Reads the text form; nil when it is malformed, does not ascend, or names a position at or beyond `limit`.
+    ///
     /// - Parameters:
     ///   - text: For example `0-4,7`.
     ///   - limit: How many positions there are.
@@ -67,6 +69,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// Appends the text form.
+    ///
     /// - Precondition: Not `all`, which is said by leaving the header out.
     package func append(to buffer: inout [UInt8]) {
         precondition(ranges != nil, "all positions have no text form")
@@ -85,6 +88,7 @@ package struct IndexRanges: Sendable, Hashable {
     package var isAll: Bool { ranges == nil }
 
     /// How many positions are meant.
+    ///
     /// - Parameter total: How many there are.
     package func count(of total: Int) -> Int {
         guard let ranges else { return total }
@@ -98,6 +102,7 @@ package struct IndexRanges: Sendable, Hashable {
     }
 
     /// The first meant position at or after one, for walking through them without an array.
+    ///
     /// - Parameters:
     ///   - position: Where to begin.
     ///   - total: How many positions there are.

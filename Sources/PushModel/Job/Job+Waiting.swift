@@ -1,6 +1,6 @@
 extension Job {
-    /// How long a job must have waited at least, in milliseconds, if its producer gave the time in whole seconds. Below,
-    /// the second that is unknown would be half of it or more.
+    /// How long a job must have waited at least, in milliseconds, if its producer gave the time in whole seconds.
+    /// Below, the second that is unknown would be half of it or more.
     private static let leastWaitInSeconds: Int64 = 2_000
 
     /// How far away `notBefore` may be when the job is first read, in milliseconds: 30 days, as long as queues keep
@@ -8,6 +8,7 @@ extension Job {
     package static let longestWait: Int64 = 30 * 86_400_000
 
     /// Whether the job's time has not come.
+    ///
     /// - Parameter now: Milliseconds since 1970.
     package func isEarly(at now: Int64) -> Bool {
         guard let notBefore else { return false }
@@ -21,8 +22,8 @@ extension Job {
         return max(firstAttemptAt, notBefore)
     }
 
-    /// How long the job has waited since its producer queued it, in milliseconds; nil where that is not known well enough.
-    /// The wait for `notBefore` does not count.
+    /// How long the job has waited since its producer queued it, in milliseconds; nil where that is not known well
+    /// enough. The wait for `notBefore` does not count.
     ///
     /// - Parameter now: Milliseconds since 1970.
     package func queueMilliseconds(at now: Int64) -> Int64? {

@@ -74,8 +74,8 @@ package struct Job: Sendable {
     package internal(set) var isEnqueuedInSeconds = false
     /// Whether the broker says it may have delivered the job before.
     package internal(set) var redelivered: Bool
-    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type counts
-    /// as one.
+    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type
+    /// counts as one.
     package internal(set) var unknownFields = 0
 
     /// Which notifications this message is about.
@@ -116,10 +116,12 @@ package struct Job: Sendable {
     package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: targetCount) }
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
+    ///
     /// - Parameter index: From 0 up to `tokenCount`.
     package func deviceToken(_ index: Int) -> Range<Int> { tokens[index] }
 
     /// What is wrong with a device token of a multicast job, nil where it may be sent.
+    ///
     /// - Parameter index: From 0 up to `tokenCount`.
     package func tokenDefect(_ index: Int) -> Defect? { tokens.flaw(index).defect }
 
@@ -150,6 +152,7 @@ package struct Job: Sendable {
     package var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
     /// Whether the job's time has passed.
+    ///
     /// - Parameter now: Milliseconds since 1970.
     package func isExpired(at now: Int64) -> Bool {
         guard let expiry else { return false }

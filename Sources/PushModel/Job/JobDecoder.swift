@@ -7,6 +7,7 @@ package struct JobDecoder: Sendable {
     package init() {}
 
     /// Reads one message.
+    ///
     /// - Parameters:
     ///   - message: The message; its buffer becomes the job's.
     ///   - now: Milliseconds since 1970, for an id made here.
@@ -23,6 +24,7 @@ package struct JobDecoder: Sendable {
 
     /// Refuses a message for a reason that only its receiver knows (its queue, or that its body or its headers
     /// were over a limit), and reads what can be read for the result.
+    ///
     /// - Parameters:
     ///   - message: The message; leave out what was not buffered.
     ///   - reason: Why it is refused, whatever else may be wrong with it.

@@ -53,6 +53,7 @@ package struct JobHeaders: Sendable {
     package init() {}
 
     /// Takes in one header; those that mean nothing here are passed over.
+    ///
     /// - Parameters:
     ///   - name: Where the header's name stands in `bytes`.
     ///   - value: Its value, with ranges into `bytes`.

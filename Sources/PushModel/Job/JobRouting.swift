@@ -1,7 +1,7 @@
 /// What decides the route and the queue of a job: its environment, its topic and its class.
 ///
-/// Environment and topic stand in the job, in its routing key, or in both, which must not contradict each other then. The
-/// class stands in the key alone.
+/// Environment and topic stand in the job, in its routing key, or in both, which must not contradict each other then.
+/// The class stands in the key alone.
 struct JobRouting {
     /// The environment; nil only beside a defect.
     private(set) var environment: APNSEnvironment?
@@ -11,6 +11,7 @@ struct JobRouting {
     private(set) var topic: Range<Int> = 0..<0
 
     /// Reads the environment and the topic of a job.
+    ///
     /// - Parameters:
     ///   - written: The job.
     ///   - routingKey: Where its routing key stands.

@@ -8,6 +8,7 @@ package struct JobRoutingKey: Sendable, Equatable {
     package var topic: Range<Int>
 
     /// Reads a key; nil when it does not follow the pattern, as with keys of other exchanges.
+    ///
     /// - Parameters:
     ///   - range: Where the key stands in `bytes`.
     ///   - bytes: The buffer.
@@ -30,6 +31,7 @@ package struct JobRoutingKey: Sendable, Equatable {
     }
 
     /// What is wrong with a key that does not follow the pattern; nil for one that does.
+    ///
     /// - Parameters:
     ///   - range: Where the key stands in `bytes`.
     ///   - bytes: The buffer.

@@ -1,6 +1,7 @@
 /// What a payload itself says about its push.
 enum Payload {
     /// Whether `aps` holds `content-available` and nothing else, which makes it a background push.
+    ///
     /// - Parameters:
     ///   - payload: Where the JSON object stands in `bytes`.
     ///   - bytes: The buffer.

@@ -8,6 +8,7 @@ package enum PushType: Sendable, Equatable {
     case other(Range<Int>)
 
     /// The type these bytes name, `other` for an unknown one.
+    ///
     /// - Parameters:
     ///   - range: Where the value stands in `bytes`.
     ///   - bytes: The buffer.

@@ -12,8 +12,8 @@ package struct RoutesTable: Sendable {
 
     /// Makes the table; the routes keep their order.
     ///
-    /// - Parameter routes: What each route claims: topics of an environment, each with every one of ``TopicSuffix/all``.
-    ///   No two may claim one (environment, topic).
+    /// - Parameter routes: What each route claims: topics of an environment, each with every one of
+    ///   ``TopicSuffix/all``. No two may claim one (environment, topic).
     package init(claims routes: [(environment: APNSEnvironment, topics: [String])]) {
         var claims: [Claim] = []
         claimsOfRoute = routes.enumerated().map { index, route in

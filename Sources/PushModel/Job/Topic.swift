@@ -25,6 +25,7 @@ package enum Topic {
     }
 
     /// The push type that a topic's suffix stands for, nil for a bare bundle id.
+    ///
     /// - Parameter topic: A legal topic.
     package static func pushType(of topic: Span<UInt8>) -> PushType? {
         // One look at the last byte spares most topics eight comparisons.

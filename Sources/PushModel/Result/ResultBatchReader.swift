@@ -11,8 +11,8 @@ package enum ResultBatchReader {
     /// Takes the results apart.
     ///
     /// - Parameter body: The body of the message.
-    /// - Returns: The results in their order; nil for a body that is not several results, or longer or with more of them
-    ///   than a worker writes.
+    /// - Returns: The results in their order; nil for a body that is not several results, or longer or with more of
+    ///   them than a worker writes.
     package static func entries(in body: [UInt8]) -> [Entry]? {
         do throws(JSONError) {
             return try read(body)

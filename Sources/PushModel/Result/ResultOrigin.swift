@@ -10,6 +10,7 @@ package struct ResultOrigin: Sendable {
     let includesDeviceToken: Bool
 
     /// The origin of results.
+    ///
     /// - Parameters:
     ///   - route: The route's name; nil for jobs that no route takes.
     ///   - worker: The worker's instance name.

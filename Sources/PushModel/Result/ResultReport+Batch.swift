@@ -7,8 +7,8 @@ extension ResultReport {
 
     /// Appends the beginning of a batch's body, up to its first entry.
     ///
-    /// All results of the batch share this result's outcome, and the job's topic and environment. What does not apply to
-    /// most of them stands here as null, and in an entry where the entry has it.
+    /// All results of the batch share this result's outcome, and the job's topic and environment. What does not apply
+    /// to most of them stands here as null, and in an entry where the entry has it.
     package func appendBatchHead(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         // The names, the outcome and the environment come to about 300 bytes.
         let room = 512 + ByteWriter.room(forString: job.topic.count) + origin.route.count + origin.worker.count

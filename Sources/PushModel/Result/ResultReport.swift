@@ -41,6 +41,7 @@ package struct ResultReport: Sendable {
 
     /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
     /// where there is one: `<job id>/<replay>/<attempt>/<index>`.
+    ///
     /// - Parameters:
     ///   - index: The notification's position in `device_tokens`.
     ///   - job: The job.

@@ -14,8 +14,8 @@ extension RetryPolicy {
     /// - Parameter position: Its position in `allTiers`.
     package func isHolding(_ position: Int) -> Bool { position >= tiers.count }
 
-    /// The longest of the retry tiers, in which a job waits instead of a holding tier that the broker lacks; nil without
-    /// one.
+    /// The longest of the retry tiers, in which a job waits instead of a holding tier that the broker lacks; nil
+    /// without one.
     package var fallbackTier: Int? { tiers.indices.last }
 
     /// The tier in which a job waits next whose time has not come: the longest that brings it back by then, else the

@@ -231,6 +231,7 @@ extension RetryPolicy {
     }
 
     /// The smallest tier at or above a delay, unless attempts, age or time forbid another attempt.
+    ///
     /// - Parameters:
     ///   - delay: The shortest wait.
     ///   - isWish: Whether APNs named the delay itself, so that a shorter one will not do.

@@ -21,6 +21,7 @@ package struct RetryPolicy: Sendable, Equatable {
     static let ladder: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1_800)]
 
     /// A policy; the defaults are those of the configuration.
+    ///
     /// - Parameters:
     ///   - tiers: The delays, ascending.
     ///   - holdingTiers: Those for jobs whose time has not come; the delay of a retry tier adds nothing.

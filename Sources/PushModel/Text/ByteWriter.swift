@@ -83,8 +83,8 @@ struct ByteWriter {
 
     /// Writes text as a JSON string with its quotation marks; what is not UTF-8 becomes U+FFFD.
     ///
-    /// `JSONEscaping` of Text writes the same for text that is UTF-8. A result is written for every notification, so its
-    /// strings go eight bytes at a time into memory that is there already.
+    /// `JSONEscaping` of Text writes the same for text that is UTF-8. A result is written for every notification, so
+    /// its strings go eight bytes at a time into memory that is there already.
     mutating func write(string text: Span<UInt8>) {
         write(byte: UInt8(ascii: "\""))
         var cursor = 0

@@ -237,6 +237,7 @@ extension JSONScanner {
     }
 
     /// Checks the escape that begins with the backslash here.
+    ///
     /// - Returns: The position after it.
     private func endOfEscape(in bytes: Span<UInt8>, at backslash: Int) throws(JSONError) -> Int {
         guard backslash + 1 < end else { throw JSONError(kind: .unexpectedEnd, offset: end - start) }

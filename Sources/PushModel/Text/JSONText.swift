@@ -3,6 +3,7 @@ import Text
 /// The text of JSON strings: how to take its escapes apart. Here for the reason that ``JSONScanner`` gives.
 package enum JSONText {
     /// Undoes the escapes of a string and appends what they stand for.
+    ///
     /// - Parameters:
     ///   - range: A string within `buffer` that a scanner has validated, without its quotation marks.
     ///   - buffer: Grows by the text.
@@ -39,6 +40,7 @@ package enum JSONText {
     }
 
     /// The character of a `\u` escape, and of the second half of a surrogate pair where one follows.
+    ///
     /// - Parameters:
     ///   - cursor: Stands after the `u`; moves past what was read.
     ///   - end: Where the string ends.

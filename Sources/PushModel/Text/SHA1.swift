@@ -71,6 +71,7 @@ package struct SHA1: Sendable {
     }
 
     /// Ends the hash.
+    ///
     /// - Returns: The digest's five words, first to last.
     package consuming func finish() -> (UInt32, UInt32, UInt32, UInt32, UInt32) {
         let bits = UInt64(length) << 3

@@ -67,6 +67,7 @@ extension Span where Element == UInt8 {
     }
 
     /// The length of the well-formed multi-byte UTF-8 sequence that starts here, 0 without one.
+    ///
     /// - Parameter index: Where a byte of 0x80 or more stands.
     func utf8SequenceLength(at index: Int) -> Int {
         let lead = self[index]
@@ -143,6 +144,7 @@ extension [UInt8] {
     }
 
     /// Appends a copy of some of the array's own bytes.
+    ///
     /// - Returns: Where the copy stands.
     mutating func append(copyOf range: Range<Int>) -> Range<Int> {
         let start = count

@@ -23,6 +23,7 @@ extension UUIDBytes {
     }
 
     /// A UUID that sorts by time (version 7, RFC 9562 section 5.7).
+    ///
     /// - Parameters:
     ///   - milliseconds: The time since 1970.
     ///   - random: 128 random bits, of which 74 are used.

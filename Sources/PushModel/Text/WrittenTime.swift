@@ -40,7 +40,8 @@ package struct WrittenTime: Sendable, Equatable {
         }
     }
 
-    /// How a number was read that is not a plausible time, and what to write instead. The sentence begins with its verb.
+    /// How a number was read that is not a plausible time, and what to write instead. The sentence begins with its
+    /// verb.
     package static func refusal(of number: Int64) -> String {
         let reading =
             switch number {

@@ -22,7 +22,8 @@ struct DeadTokenLearner {
     private let routes: [String: SharedDeadTokens]
     /// What was read.
     private var fleet: FleetDeadTokens
-    /// How often it may still try. A broker that goes away twice in a row must not keep the commands of operators waiting.
+    /// How often it may still try. A broker that goes away twice in a row must not keep the commands of operators
+    /// waiting.
     private var triesLeft = 2
     /// Why it cannot all be read; nil where it can.
     private var trouble: String?

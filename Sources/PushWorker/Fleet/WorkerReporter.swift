@@ -10,8 +10,8 @@ import WorkerSettings
 
 /// Publishes what a worker tells operators of itself, for `martlet status`, and workers that start.
 ///
-/// It has a thread and a connection of its own, so it never delays a job. A worker that cannot publish its reports works
-/// as well without.
+/// It has a thread and a connection of its own, so it never delays a job. A worker that cannot publish its reports
+/// works as well without.
 final class WorkerReporter: Sendable {
     /// The time between two reports: the shorter one for those who watch, the longer one where reports cost much.
     static let intervals = Duration.seconds(2)...Duration.seconds(10)

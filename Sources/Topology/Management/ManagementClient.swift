@@ -62,6 +62,7 @@ package struct ManagementClient: Sendable {
     /// Makes missing objects, changes policies, moves bindings, and removes stale objects last.
     ///
     /// Takes the steps of ``TopologyComparison/plan(prunes:)``. If it ends half way, it can be called again.
+    ///
     /// - Parameters:
     ///   - topology: The topology that the broker should have.
     ///   - prunes: Whether also bindings go that lead to queues of routes which the topology does not have.

@@ -1,5 +1,5 @@
-/// What is known of a key, whatever the type of its value: what the schema, the environment, the example file and the page
-/// need.
+/// What is known of a key, whatever the type of its value: what the schema, the environment, the example file and the
+/// page need.
 struct KeyFacts: Sendable {
     /// The keys from the root, with `[]` after a list of mappings, such as `routes[].lanes`.
     let path: String

@@ -1,7 +1,7 @@
 /// One key of the configuration: its name, what may be written there, its default, and what it means.
 ///
-/// A declaration in ``WorkerKeys`` is the only place that says this. The schema, the reader, the environment variable, the
-/// example file and the page take it from there. Its help is its documentation, so a key has no comment of its own.
+/// A declaration in ``WorkerKeys`` is the only place that says this. The schema, the reader, the environment variable,
+/// the example file and the page take it from there. Its help is its documentation, so a key has no comment of its own.
 struct SettingKey<Value: Sendable>: Sendable {
     /// What is known of the key, whatever the type of its value.
     let facts: KeyFacts

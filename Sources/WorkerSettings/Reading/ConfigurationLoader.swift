@@ -5,8 +5,8 @@ import PushModel
 package enum ConfigurationLoader {
     /// Reads and checks everything, and reports all problems at once.
     ///
-    /// The files of a credential that cannot be used, or that are not for a route, are a problem only where no route has
-    /// others.
+    /// The files of a credential that cannot be used, or that are not for a route, are a problem only where no route
+    /// has others.
     ///
     /// - Parameters:
     ///   - file: The path of the YAML file; nil to use the environment alone.
@@ -29,7 +29,8 @@ package enum ConfigurationLoader {
         let builder = ConfigurationBuilder(
             directory: TextFile.directory(of: file ?? ""), problems: problems, environment: environment)
         let configuration = builder.configuration(reader, instanceName: instanceName)
-        // One app's files must not keep the others from starting; with none to start the person at the terminal is told.
+        // One app's files must not keep the others from starting; with none to start the person at the terminal is
+        // told.
         let mayStart = configuration.routes.contains {
             !problems.unusableCredentials.contains($0.credential) && !problems.unservedRoutes.contains($0.name)
         }

@@ -59,8 +59,8 @@ struct ConfigurationNode: Sendable {
         return ConfigurationNode(content: isNull ? .null : .scalar(text, quoted: quoted), origin: origin)
     }
 
-    /// Sets the value at a path, making the mappings on the way. A value on the way that is not a mapping stays, and nothing
-    /// is set.
+    /// Sets the value at a path, making the mappings on the way. A value on the way that is not a mapping stays, and
+    /// nothing is set.
     mutating func set(_ path: ArraySlice<String>, to value: ConfigurationNode) {
         guard let key = path.first else {
             self = value

@@ -3,8 +3,8 @@ enum ConfigurationSchema {
     /// What every variable begins with.
     static let environmentPrefix = "MARTLET_"
 
-    /// Variables with the prefix that are not settings: where a worker under test is to die, see ``FailPoint``; and which
-    /// context a command works with.
+    /// Variables with the prefix that are not settings: where a worker under test is to die, see ``FailPoint``; and
+    /// which context a command works with.
     static let otherVariables: Set<String> = ["MARTLET_FAILPOINT", "MARTLET_CONTEXT"]
 
     /// What may stand under a key.

@@ -81,8 +81,8 @@ struct EnvironmentOverlay {
         return String(String(kept).reversed())
     }
 
-    /// Refuses variables with our prefix that set nothing; those that Kubernetes sets for a service of that name are left
-    /// alone.
+    /// Refuses variables with our prefix that set nothing; those that Kubernetes sets for a service of that name are
+    /// left alone.
     private func checkNames() {
         let known = ConfigurationSchema.variables.flatMap { [$0.name] + ($0.fileName.map { [$0] } ?? []) }
         for (name, value) in environment.sorted(by: { $0.key < $1.key })
@@ -111,7 +111,8 @@ struct EnvironmentOverlay {
 
     /// Whether a variable is one of those that Kubernetes and container links make from a service's name.
     ///
-    /// [Kubernetes, environment variables of services](https://kubernetes.io/docs/concepts/services-networking/service/)
+    /// [Kubernetes, environment variables of
+    /// services](https://kubernetes.io/docs/concepts/services-networking/service/)
     private static func isServiceLink(_ name: String, _ value: String) -> Bool {
         let words = name.split(separator: "_")
         if words.last == "PORT", value.contains("://") { return true }

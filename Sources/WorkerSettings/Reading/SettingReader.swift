@@ -1,5 +1,5 @@
-/// Reads the values of keys from the root, or from an entry of a list of mappings. A value that does not fit is noted and
-/// replaced by the default, so that reading goes on and all problems come out at once.
+/// Reads the values of keys from the root, or from an entry of a list of mappings. A value that does not fit is noted
+/// and replaced by the default, so that reading goes on and all problems come out at once.
 struct SettingReader {
     /// The mapping, or nothing where the file has nothing.
     let node: ConfigurationNode

@@ -1,7 +1,7 @@
 /// "Did you mean": the known word nearest to a misspelt one.
 package enum Suggestion {
-    /// The only candidate that begins with the word, or else the nearest one within a third of the word's length (at least
-    /// one edit), or nil.
+    /// The only candidate that begins with the word, or else the nearest one within a third of the word's length (at
+    /// least one edit), or nil.
     ///
     /// - Parameters:
     ///   - word: What was written.

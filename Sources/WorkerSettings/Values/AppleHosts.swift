@@ -1,8 +1,8 @@
 /// The addresses of Apple's servers.
 ///
 /// Apple's pages disagree about the host for broadcasts: the text names that of device pushes, the samples
-/// `api-broadcast.push.apple.com` and `api-broadcast.sandbox.push.apple.com`. The text wins here; `apns.broadcast` is for
-/// those who know better.
+/// `api-broadcast.push.apple.com` and `api-broadcast.sandbox.push.apple.com`. The text wins here; `apns.broadcast` is
+/// for those who know better.
 /// <https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>
 enum AppleHosts {
     /// Device pushes, production.

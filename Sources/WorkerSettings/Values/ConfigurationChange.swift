@@ -1,7 +1,7 @@
 /// What differs between the configuration that a worker runs with and the one that was read again. Pure.
 ///
-/// Settings are named by their keys, entries of a list by their names, as in `routes[shop].rate`. Values are never named,
-/// because some are secret.
+/// Settings are named by their keys, entries of a list by their names, as in `routes[shop].rate`. Values are never
+/// named, because some are secret.
 package struct ConfigurationChange: Sendable {
     /// The keys that the running worker follows.
     package private(set) var followed: [String] = []

@@ -8,6 +8,7 @@ struct DeadReadingTests {
     private static let start = MonotonicTime.now()
 
     /// Reads letters of a script, one a minute.
+    ///
     /// - Parameters:
     ///   - waiting: How many letters the queue says that it holds.
     ///   - letters: How many come.

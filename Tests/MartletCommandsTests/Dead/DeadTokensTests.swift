@@ -25,6 +25,7 @@ struct DeadTokensTests {
     }
 
     /// A letter as a worker writes it.
+    ///
     /// - Parameters:
     ///   - minutes: When it died, after the first.
     ///   - since: The times at which its device tokens died.

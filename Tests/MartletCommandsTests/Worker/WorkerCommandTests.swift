@@ -55,7 +55,8 @@ struct WorkerCommandTests {
 
     @Test("A worker that cannot have its threads says how many it may have, and what to raise", arguments: [1, 4, 8])
     func threads(limit: Int) throws {
-        // The limit is not for root, and not for who may raise it; it counts the threads of a user, who has none so far.
+        // The limit is not for root, and not for who may raise it; it counts the threads of a user, who has none so
+        // far.
         let user = geteuid() == 0 ? ["setpriv", "--ruid=61523", "--bounding-set=-sys_resource,-sys_admin"] : []
         let worker = ["prlimit", "--nproc=\(geteuid() == 0 ? limit : 1)", Executable.path, "worker", "-c", "none"]
         let end = try ChildProcess.run("/usr/bin/env", user + worker, timeout: .seconds(50))

@@ -74,7 +74,8 @@ final class FakeBroker: Sendable {
         var firstAnswered: UInt64 = 1
         /// Whether a channel's publication of this number, to this exchange, comes back before it is answered.
         var returns: @Sendable (_ exchange: String, _ number: UInt64) -> Bool = { _, _ in false }
-        /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing does.
+        /// Whether a publication with this exchange and id costs its channel, as one to an exchange that is missing
+        /// does.
         var closesChannel: @Sendable (_ exchange: String, _ id: String) -> Bool = { _, _ in false }
         /// The code and the words with which it closes a channel then.
         var closing: (code: UInt16, text: String) = (404, "NOT_FOUND")

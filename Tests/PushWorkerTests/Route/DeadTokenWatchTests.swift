@@ -9,6 +9,7 @@ struct DeadTokenWatchTests {
         private var random = SplitMix64(seed: 7)
 
         /// Gives them to a watch.
+        ///
         /// - Returns: After how many of the answers with a dead token the watch was suspicious.
         mutating func give(_ count: Int, dead share: Double, to watch: inout DeadTokenWatch) -> Int {
             var held = 0

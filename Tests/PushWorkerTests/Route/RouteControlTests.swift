@@ -20,6 +20,7 @@ struct RouteControlTests: RouteSuite {
     private static let paused = RouteControl(pause: command(.pause, .route("app"), reason: "too loud"))
 
     /// Lets the route do all that it wants, with a broker that answers at once.
+    ///
     /// - Returns: What the route asked for.
     @discardableResult
     private func settle(_ route: Route, at seconds: UInt64) -> [RouteConsumer.Action] {
@@ -163,6 +164,7 @@ struct RouteControlTests: RouteSuite {
     // MARK: Campaigns
 
     /// What becomes of a job with a reference that is about to be sent.
+    ///
     /// - Returns: Its route, and whether it is settled without being sent.
     private func offer(
         _ campaigns: [ControlCommand], reference: String? = "c-7/1", more: String = ""

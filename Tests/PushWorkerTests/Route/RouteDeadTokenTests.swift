@@ -60,6 +60,7 @@ struct RouteDeadTokenTests: RouteSuite {
     }
 
     /// Lets APNs answer for a thousand device tokens at a time, of which a share is dead.
+    ///
     /// - Returns: How many dead device tokens a letter tells to drop, and how many to hold.
     private func answer(
         _ jobs: Int, dead share: Double, _ route: Route, _ random: inout SplitMix64

@@ -74,6 +74,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     }
 
     /// One turn of the route, without waiting for anything.
+    ///
     /// - Returns: After how long the next one is due.
     @discardableResult
     func turn() -> Duration {
