@@ -106,7 +106,7 @@ package struct Socket: ~Copyable, Sendable {
     /// Reads the bytes that have arrived, without waiting.
     ///
     /// - Parameter buffer: Gets up to `buffer.count` bytes at its beginning; must not be empty.
-    /// - Returns: How many bytes there were, or that there are none yet, or that none will follow.
+    /// - Returns: The number of bytes read, `wouldBlock` before there are any, `closed` once no more will follow.
     /// - Throws: `EventLoopError` with the code `connectionLost` when the connection broke.
     package func read(into buffer: inout [UInt8]) throws(EventLoopError) -> ReadResult {
         precondition(!buffer.isEmpty, "read into an empty buffer")

@@ -44,7 +44,7 @@ package struct TopologyComparison: Sendable {
 
     // MARK: What follows
 
-    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects; empty if there is none.
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects; empty without one.
     package var drift: [TopologyDrift] { DriftReport(self).rows }
 
     /// The differences because of which tiers keep their copies for ever, one for each tier; empty if every copy comes

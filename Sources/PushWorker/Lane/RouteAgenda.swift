@@ -3,7 +3,7 @@ import EventLoop
 /// Which of a lane's routes a turn looks at: those that something happened to, those whose time has come, and those
 /// that can go on now. The turn looks at no other route, so a route to which nothing happens costs a turn nothing.
 ///
-/// `Route.LaneMarks` say in which of the lists a route stands.
+/// `LaneMarks` say in which of the lists a route stands.
 struct RouteAgenda {
     /// Routes that this turn looks at.
     private(set) var working: [Route] = []

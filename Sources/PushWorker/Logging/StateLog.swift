@@ -43,7 +43,7 @@ struct StateLog {
     /// - Parameters:
     ///   - readiness: How it is doing.
     ///   - now: The time.
-    /// - Returns: The news. There is none once the worker drains, because that has lines of its own.
+    /// - Returns: The news. A worker that drains has no news here, because draining has log lines of its own.
     mutating func look(_ readiness: WorkerReadiness, now: MonotonicTime) -> [Line] {
         guard !readiness.reasons.contains(WorkerReadiness.draining) else { return [] }
         var lines: [Line] = []

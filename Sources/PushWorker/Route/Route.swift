@@ -24,10 +24,8 @@ import RabbitMQ
 /// 3. answered and settled (`RouteSettlement`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`RouteDeliveries`)
 ///
-/// `RoutePeers` are the same route on other lanes. It is connected with them by `SharedRouteState`, and by messages
-/// (`Route+Lanes.swift`).
-///
-/// Events cause the first half of each step; the rest is done in the route's turn.
+/// Events cause the first half of each step; the rest is done in the route's turn. `RoutePeers` are the same route on
+/// other lanes. `SharedRouteState` and messages (`Route+Lanes.swift`) connect them.
 final class Route {
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
@@ -45,19 +43,6 @@ final class Route {
     var isFirstLane: Bool { peers.lanes.first == peers.lane }
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
-
-    /// What a lane notes about one of its routes, so that the route stands in each of the lane's lists at most once.
-    /// The notes are the lane's own: the route neither reads nor writes them.
-    struct LaneMarks {
-        /// Whether the lane will look at the route at the end of this turn.
-        var isMarked = false
-        /// Whether the lane looks at the route again once results can go out.
-        var isHeldBack = false
-        /// Whether the lane looks at the route again once acknowledgements have room.
-        var isStarved = false
-        /// Whether the lane's report knows the route as it is.
-        var isReported = false
-    }
 
     /// What the lane notes about it; the lane's own.
     var marks = LaneMarks()

@@ -88,7 +88,7 @@ final class RouteSettlement {
     ///   - notification: The notification.
     ///   - attempted: How the attempt ended.
     ///   - destination: Where it was to go.
-    ///   - response: The answer of APNs; nil where there was none.
+    ///   - response: The answer of APNs; nil without an answer.
     ///   - moment: The time.
     func settle(
         _ notification: Notification, _ attempted: Attempted, on destination: Destination,
