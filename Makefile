@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting fuzz sanitize examples brokers images manual install \
+.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting later fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -43,6 +43,8 @@ help:
 	@echo 'make upgrade EARLIER=path/to/martlet: fails where a fleet loses a job on its way from that version to this one'
 	@echo 'make waiting let a million jobs wait for APNs: fails where one does not, or is not accepted once in the end, or RSS'
 	@echo '             passes 64 MiB; JOBS=100000 MINUTES=3 for less of it'
+	@echo 'make later   fails where a million jobs that are due at one moment do not leave at their rate, or one is early;'
+	@echo '             JOBS=100000 for less of it'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
@@ -84,6 +86,9 @@ urgent: packages-test build
 
 waiting: packages-test build
 	Tests/Benchmark/waiting --jobs $(JOBS) --minutes $(MINUTES)
+
+later: packages-test build
+	Tests/Benchmark/later --jobs $(JOBS)
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)
