@@ -1,8 +1,8 @@
-/// An answer of APNs, as far as decisions need it.
+/// The parts of an answer of APNs that decisions need.
 package struct Answer: Sendable, Equatable {
     /// The HTTP status.
     package var status: Int
-    /// The reason of the body; nil with 200, or where the body could not be read.
+    /// The reason in the body; nil with 200, or if the body could not be read.
     package var reason: Reason?
     /// With 410: since when the token is known to be invalid, in milliseconds since 1970.
     package var timestamp: Int64?

@@ -1,10 +1,10 @@
-/// What stands in the body of an answer, as far as that is known before it is read.
+/// What the worker expects in the body of an answer, before it reads the body.
 package enum AnswerBody: Sendable, Equatable {
-    /// Nothing that is wanted.
+    /// Nothing that the worker needs.
     case nothing
-    /// What was asked for about broadcast channels, in the body or beside it.
+    /// The answer to a broadcast or to an operation on broadcast channels, in the body or in the headers.
     case broadcastChannel(isNeeded: Bool)
-    /// A reason. Where it is needed, the status alone says no more than that the request was not carried out.
+    /// A reason. It is needed if the status alone says only that the request was not carried out.
     case reason(isNeeded: Bool)
 
     /// What to look for.

@@ -1,6 +1,7 @@
-/// What an answer of APNs means to each whom it concerns: one row of the only table that judges status and reason.
+/// What an answer of APNs means for its notification, connection and credential, and for other pushes. It is one row of
+/// the only table that judges status and reason.
 ///
-/// Where an answer's parts are found is another question, which is settled before it has a reason (``AnswerBody``).
+/// ``AnswerBody`` says where the parts of an answer are found. That is decided before the answer has a reason.
 ///
 /// Apple's list:
 /// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
@@ -9,41 +10,42 @@ package struct AnswerMeaning: Sendable, Equatable {
     package enum ConnectionConsequence: Sendable, Equatable {
         /// Nothing.
         case keep
-        /// Count it against the connection, which is retired when it happens again and again.
+        /// Count a strike against the connection. A connection with many strikes is retired.
         case strike
-        /// Take no more requests on it, let the rest finish, and close it.
+        /// Send no more requests on the connection, let the open ones finish, and close it.
         case retire
     }
 
-    /// What an answer says about everything else that is to be pushed.
+    /// What an answer says about other pushes.
     package enum ServiceState: Sendable, Equatable {
         /// APNs does its work.
         case working
-        /// One device token got too many notifications, which must rest.
+        /// One device token got too many notifications. That token must rest.
         case deviceThrottled
         /// APNs is in trouble.
         case troubled
     }
 
-    /// For its notification, before attempts, age and deadlines are looked at.
+    /// What it means for its notification, before attempts, age and deadlines are considered.
     let notification: NotificationMeaning
-    /// For the connection it came on.
+    /// What it means for the connection on which the answer came.
     package let connection: ConnectionConsequence
-    /// For the credential it was asked with.
+    /// What it means for the credential of the request.
     package let credential: CredentialVerdict
-    /// For what else is to be pushed.
+    /// What it means for other pushes.
     package let service: ServiceState
 
-    /// Whether it says that the device token is dead.
+    /// Whether the answer says that the device token is dead.
     package var isDeadToken: Bool { notification == .deadToken }
 
-    /// Reads an answer: by its reason where that is a listed one, else by its status class.
+    /// Judges an answer. Status 200, 201 and 204 accept, whatever the reason. Else a listed reason decides. An unlisted
+    /// reason is judged by its beginning, then by the status.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
-    ///   - reason: The reason in the body; nil where it is missing or could not be read.
+    ///   - reason: The reason in the body; nil if it is missing or could not be read.
     package init(status: Int, reason: Reason?) {
-        // 201 and 204 are how APNs accepts the making and the end of a broadcast channel.
+        // APNs answers 201 when it made a broadcast channel, and 204 when it deleted one.
         if status == 200 || status == 201 || status == 204 {
             self.init(.accepted, status)
             return
@@ -80,7 +82,7 @@ package struct AnswerMeaning: Sendable, Equatable {
         }
     }
 
-    /// Apple's list grows: what this version has not heard of is judged by its beginning, then by its status.
+    /// Judges a reason that is not listed, or none: by its beginning, then by the status. Apple's list grows.
     private init(status: Int, unlisted reason: String) {
         if reason.hasPrefix("BadCertificate") {
             self.init(.park, status, credential: .refused(.everyRoute))
@@ -95,7 +97,7 @@ package struct AnswerMeaning: Sendable, Equatable {
         }
     }
 
-    /// One row; what is not given follows from the status.
+    /// One row. A verdict or state that is not given follows from the status.
     private init(
         _ notification: NotificationMeaning, _ status: Int, credential: CredentialVerdict? = nil,
         service: ServiceState? = nil

@@ -2,7 +2,8 @@
 package enum Attempted: Sendable, Equatable {
     /// APNs answered.
     case response(Answer)
-    /// Provably never processed: above GOAWAY's last stream, refused, or never written.
+    /// APNs provably did not process the request: its stream is above GOAWAY's last stream, was refused, or was never
+    /// written.
     case unprocessed
     /// Sent without an answer.
     case unanswered(UnansweredCause)

@@ -1,11 +1,11 @@
-/// What the answer to an operation on broadcast channels says beside its status; only an answer that accepts it has
-/// one.
+/// The content of an answer to an operation on broadcast channels, beside its status. Only an answer that accepts the
+/// operation has one.
 package final class BroadcastChannelAnswer: Sendable, Equatable {
     /// The new broadcast channel's identifier, from the header `apns-channel-id`.
     package let channelID: [UInt8]?
-    /// The broadcast channel's storage policy: 0 or 1.
+    /// The broadcast channel's storage policy as it was written, 0...255; Apple defines 0 and 1.
     package let storagePolicy: UInt8?
-    /// The identifiers of the app's broadcast channels, as a JSON array; nil where the answer lists none.
+    /// The identifiers of the app's broadcast channels, as a JSON array; nil if the answer has no list.
     package let identifiers: [UInt8]?
     /// Whether APNs listed more than `identifiers` holds.
     package let isIncomplete: Bool
@@ -29,10 +29,11 @@ package final class BroadcastChannelAnswer: Sendable, Equatable {
             && one.identifiers == other.identifiers && one.isIncomplete == other.isIncomplete
     }
 
-    /// Reads the body of an answer; what cannot be read is left out, and a list that breaks off counts up to there.
+    /// Reads the body of an answer. Parts that cannot be read are left out. A list that breaks off keeps the elements
+    /// before the break.
     ///
     /// - Parameters:
-    ///   - channelID: The value of the header `apns-channel-id`; dropped where it cannot be one.
+    ///   - channelID: The value of the header `apns-channel-id`; dropped if it is empty or not visible ASCII.
     ///   - body: The body, perhaps cut at the operation's `answerLimit`.
     package convenience init(channelID: [UInt8]?, reading body: [UInt8]) {
         var reader = BroadcastChannelAnswerReader()
@@ -71,7 +72,7 @@ private struct BroadcastChannelAnswerReader {
         }
     }
 
-    /// Copies the elements as they are written, without what stands between them.
+    /// Copies the strings of the list as they are written, separated by commas only.
     private mutating func readIdentifiers(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONError) {
         guard try scanner.enterArray(in: bytes) else {
             _ = try scanner.value(in: bytes)

@@ -1,32 +1,33 @@
-/// What an answer says about the credential it was asked with.
+/// What an answer says about the credential of its request.
 package enum CredentialVerdict: Sendable, Equatable {
-    /// It is good.
+    /// The credential is good.
     case accepted
-    /// Nothing is said against it; a server in trouble may not have looked at it at all.
+    /// The answer says nothing against the credential. A server in trouble may not have examined it.
     case unexamined
-    /// The request was turned away for it, though it may be good.
+    /// The request was turned away because of the credential, which may be good.
     case doubted
-    /// The request was turned away with a reason that nobody has listed, or with none: it may be bad.
+    /// The request was turned away with a reason that is not listed, or without a reason. The credential may be bad.
     case unexplained
-    /// The provider token is too old: a new one is to be made.
+    /// The provider token is too old. The worker must make a new one.
     case tokenExpired
     /// The provider token changes too often: Apple's limit is one change in 20 minutes.
     case tokenChangedTooOften
-    /// It is bad.
+    /// The credential is bad.
     case refused(RefusalScope)
 
-    /// Whose credential is meant by a refusal.
+    /// Whom a refusal concerns.
     package enum RefusalScope: Sendable, Equatable {
-        /// That of every route that shares it.
+        /// Every route that shares the credential.
         case everyRoute
-        /// What one route does with it: another may use it well.
+        /// Only the route that sent the request. The credential may work for another route.
         case oneRoute
     }
 
-    /// Whether it is bad.
+    /// Whether the credential is bad.
     package var isRefusal: Bool { if case .refused = self { true } else { false } }
 
-    /// Whether the request was turned away for its credential: then nothing was said about the notification.
+    /// Whether the request was turned away because of its credential. The answer then says nothing about the
+    /// notification.
     package var turnsAway: Bool {
         switch self {
         case .accepted, .unexamined: false

@@ -4,17 +4,17 @@ enum NotificationMeaning: Sendable, Equatable {
     case accepted
     /// The device token is dead.
     case deadToken
-    /// Not this notification's fault but the connection's; when that has been said often enough, the last resort is
-    /// used.
+    /// The connection failed, not the notification. Send it on a new connection; after too many resends, use the last
+    /// resort.
     case resend(lastly: LastResort)
-    /// Come back later.
+    /// Try again later.
     case retry
-    /// Not this notification's fault but the credential's.
+    /// The credential failed, not the notification.
     case park
     /// Refused for good.
     case rejected(Action)
 
-    /// What is done once new connections have not helped.
+    /// What to do after new connections did not help.
     enum LastResort: Sendable, Equatable {
         case retry, park
     }

@@ -1,6 +1,6 @@
 /// Why a notification ended as it did: Apple's reason strings, plus our own for what never reached APNs.
 ///
-/// Known reasons are one byte wide and compare as such; a reason nobody has listed yet survives as its text.
+/// A listed reason is held as one byte. A reason that is not listed is kept as its text.
 /// Apple's list:
 /// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct Reason: RawRepresentable, Hashable, Sendable {
@@ -96,7 +96,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         other = known == nil ? rawValue : nil
     }
 
-    /// The reason spelled by these bytes; listed ones need no allocation, others are repaired to UTF-8.
+    /// The reason that these bytes spell. A listed reason needs no allocation. Others are repaired to UTF-8.
     ///
     /// - Parameter utf8: The text of a `reason` field.
     package init(utf8 bytes: Span<UInt8>) {
@@ -124,33 +124,35 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
 
 // MARK: - Apple's reasons for /3/device
 extension Reason {
-    /// 400: the collapse identifier is longer than 64 bytes; ours too, when it cannot be an HTTP/2 header value.
+    /// 400: the collapse identifier is longer than 64 bytes. Ours too; also when it is empty, cannot be an HTTP/2 header
+    /// value, or comes with a broadcast channel.
     package static let badCollapseID = Reason(.badCollapseID)
-    /// 400: the device token is malformed or belongs to the other environment; ours: it is not hexadecimal.
+    /// 400: the device token is malformed or belongs to the other environment. Ours: it is not text, not hexadecimal, too
+    /// long, or of an odd length.
     package static let badDeviceToken = Reason(.badDeviceToken)
-    /// 400: `apns-expiration` is not a time in seconds.
+    /// 400: `apns-expiration` is not a time in seconds. Ours: the expiration is neither 0 nor a plausible time.
     package static let badExpirationDate = Reason(.badExpirationDate)
-    /// 400: `apns-id` is not a UUID; ours too, when one is given for many tokens.
+    /// 400: `apns-id` is not a UUID. Ours too; also when one is given for many tokens.
     package static let badMessageID = Reason(.badMessageID)
-    /// 400: `apns-priority` is not 1, 5 or 10, or is 10 for a background push.
+    /// 400: `apns-priority` is not 1, 5 or 10, or is 10 for a background push. Ours too; also when a broadcast's is 1.
     package static let badPriority = Reason(.badPriority)
-    /// 400: the topic is not a legal one.
+    /// 400: the topic is not a legal one. Ours too.
     package static let badTopic = Reason(.badTopic)
     /// 400: the token belongs to another app or push type.
     package static let deviceTokenNotForTopic = Reason(.deviceTokenNotForTopic)
-    /// 400: a header was repeated; ours: a header appears twice in the job.
+    /// 400: a header was repeated. Ours: a header that has a meaning appears twice in the job.
     package static let duplicateHeaders = Reason(.duplicateHeaders)
     /// 400: the connection was idle for too long.
     package static let idleTimeout = Reason(.idleTimeout)
-    /// 400: `apns-push-type` is not one; ours: it cannot be a header value.
+    /// 400: `apns-push-type` is not one. Ours: it cannot be one, or a broadcast channel's is not `liveactivity`.
     package static let invalidPushType = Reason(.invalidPushType)
-    /// 400: no device token.
+    /// 400: no device token. Ours too.
     package static let missingDeviceToken = Reason(.missingDeviceToken)
-    /// 400: no topic.
+    /// 400: no topic. Ours too.
     package static let missingTopic = Reason(.missingTopic)
-    /// 400: no payload.
+    /// 400: no payload. Ours too.
     package static let payloadEmpty = Reason(.payloadEmpty)
-    /// 400: pushing to this topic is not allowed.
+    /// 400: pushing to this topic is not allowed. Ours: a broadcast channel's topic has the suffix of another push type.
     package static let topicDisallowed = Reason(.topicDisallowed)
     /// 403: the certificate is invalid.
     package static let badCertificate = Reason(.badCertificate)
@@ -178,7 +180,7 @@ extension Reason {
     package static let expiredToken = Reason(.expiredToken)
     /// 410: the device token is no longer active for the topic.
     package static let unregistered = Reason(.unregistered)
-    /// 413: the payload is over 4096 bytes (5120 for VoIP).
+    /// 413: the payload is over 4096 bytes (5120 for VoIP and broadcasts). Ours too.
     package static let payloadTooLarge = Reason(.payloadTooLarge)
     /// 429: the provider token changes too often.
     package static let tooManyProviderTokenUpdates = Reason(.tooManyProviderTokenUpdates)
@@ -195,7 +197,7 @@ extension Reason {
 // MARK: - Apple's reasons for broadcast channels
 // <https://developer.apple.com/documentation/usernotifications/handling-error-responses-from-apns>
 extension Reason {
-    /// 400: the broadcast channel's identifier is not base64, or too long; ours too, where it cannot be one.
+    /// 400: the broadcast channel's identifier is not base64, or too long. Ours too.
     package static let badChannelID = Reason(.badChannelID)
     /// 400: the request has an attribute that APNs does not know.
     package static let badRequestParams = Reason(.badRequestParams)
@@ -207,7 +209,7 @@ extension Reason {
     package static let channelNotRegistered = Reason(.channelNotRegistered)
     /// 400: the broadcast capability is off for the app.
     package static let featureNotEnabled = Reason(.featureNotEnabled)
-    /// 400: the request names no broadcast channel.
+    /// 400: the request names no broadcast channel. Ours too.
     package static let missingChannelID = Reason(.missingChannelID)
     /// 400: the storage policy is missing or invalid; seen on the wire, not documented.
     package static let missingChannelQueueSize = Reason(.missingChannelQueueSize)
@@ -253,9 +255,9 @@ extension Reason {
     package static let badType = Reason(.badType)
     /// The body is over 256 KiB.
     package static let bodyTooLarge = Reason(.bodyTooLarge)
-    /// The job's deadline passed before the notification could be sent.
+    /// The job's deadline passed before the notification could be sent, or would pass before its next attempt.
     package static let deadlinePassed = Reason(.deadlinePassed)
-    /// The notification's `expiration` passed before it could be sent.
+    /// The notification's `expiration` passed before it could be sent, or would pass before its next attempt.
     package static let expirationPassed = Reason(.expirationPassed)
     /// The property `message_id` and the body's `id` differ.
     package static let jobIDMismatch = Reason(.jobIDMismatch)
@@ -265,14 +267,14 @@ extension Reason {
     package static let noAnswer = Reason(.noAnswer)
     /// The routing key matches no route.
     package static let noRoute = Reason(.noRoute)
-    /// The worker's configuration names no host for what the job asks.
+    /// The worker's configuration names no host for the job's operation.
     package static let notConfigured = Reason(.notConfigured)
-    /// The job came back to its queue so often that workers may have died of it.
+    /// The job came back to its queue so often that it may have ended workers.
     package static let poison = Reason(.poison)
     /// The job's environment and topic contradict its routing key or the route that received it.
     package static let routingMismatch = Reason(.routingMismatch)
     /// More than 1,000 device tokens in one job.
     package static let tooManyTokens = Reason(.tooManyTokens)
-    /// No connection to the host that the job needs could be made.
+    /// No connection to the host that the job needs could be made, or APNs provably did not take the request 100 times.
     package static let unreachable = Reason(.unreachable)
 }

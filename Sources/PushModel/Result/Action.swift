@@ -1,4 +1,4 @@
-/// What whoever reads the result should do.
+/// What the reader of a result should do.
 package enum Action: String, Hashable, Sendable, CaseIterable {
     /// Nothing.
     case none
@@ -6,11 +6,11 @@ package enum Action: String, Hashable, Sendable, CaseIterable {
     case dropToken = "drop_token"
     /// Do not delete tokens yet: the whole route suddenly reports dead ones, so look at its configuration.
     case hold
-    /// Mend what the producer sends.
+    /// Correct what the producer sends.
     case fixRequest = "fix_request"
-    /// Mend the topic, or which tokens are used with it.
+    /// Correct the topic, or use other device tokens with it.
     case fixTopic = "fix_topic"
-    /// Mend the route's credential.
+    /// Correct the route's credential.
     case fixCredential = "fix_credential"
     /// Send it again when the trouble is over.
     case replay

@@ -2,7 +2,8 @@
 package struct AttemptFacts: Sendable {
     /// The number of the attempt that was made, from 1.
     package var attempt: Int
-    /// When the first attempt was made, in milliseconds since 1970; nil when this is the first.
+    /// When the age that `maxAge` limits began, in milliseconds since 1970: `ageBegins` of the job. Nil when this is
+    /// the first attempt.
     package var firstAttemptAt: Int64?
     /// The job's deadline in milliseconds since 1970.
     package var deadline: Int64?

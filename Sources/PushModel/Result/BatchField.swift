@@ -1,15 +1,16 @@
-/// What a message with several results has beside the fields of a result. The one place where these names stand.
+/// A field that only a message with several results has, beside the fields of a result. These names stand nowhere else.
 ///
-/// At the top stand the fields that all results share, those that most have as null, and `results`. An entry has the
-/// fields in which its result differs from the top, and the three others of these.
+/// The top of the message has the fields that all results share, the fields that are null in most results, and
+/// `results`. An entry has its other fields: `message_id`, `correlation_id` and `traceparent` where it has them, and the
+/// fields of its result that the top lacks or has as null.
 package enum BatchField: MessageField {
     /// The results, in the order in which their notifications were settled.
     case results
     /// The id that the entry's result would have as a message of its own.
     case messageID
-    /// The job's correlation id, where it has one.
+    /// The job's correlation id, if it has one.
     case correlationID
-    /// The job's trace context, where it has one.
+    /// The job's trace context, if it has one.
     case traceparent
 
     /// The name on the wire.
@@ -22,7 +23,7 @@ package enum BatchField: MessageField {
         }
     }
 
-    /// The fields of a result that stand at the top as null, and in an entry that has a value for them.
+    /// The fields of a result that are null at the top. An entry has such a field only if it has a value for it.
     static let oftenNull: [ResultField] = [
         .status, .reason, .detail, .deviceToken, .tokenInvalidSince, .reference, .apnsID, .apnsUniqueID, .enqueuedAt,
         .queueMilliseconds, .apnsMilliseconds,

@@ -12,7 +12,8 @@ package struct FinalReport: Sendable, Equatable {
     package var detail: String?
     /// Since when the token is known to be invalid, in milliseconds since 1970.
     package var tokenInvalidSince: Int64?
-    /// Whether it becomes a dead letter where its outcome wants one. Operators say so of what they cancel.
+    /// Whether the notification becomes a dead letter if its outcome wants one. False only for a campaign that an
+    /// operator cancelled without dead letters.
     package var leavesDeadLetter = true
 
     /// A report from its parts.

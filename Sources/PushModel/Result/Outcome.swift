@@ -6,11 +6,12 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
     case deadToken = "dead_token"
     /// APNs refused the notification for good.
     case rejected
-    /// Its deadline or expiration passed before it could be sent.
+    /// Its deadline or expiration passed before it could be sent, or would pass before its next attempt.
     case expired
-    /// Retryable answers until attempts or age ran out.
+    /// It got retryable answers or could not be sent, and it may not wait for another attempt: attempts or age ran out,
+    /// or no tier fits.
     case exhausted
-    /// Sent, and never answered.
+    /// It was sent, and APNs never answered.
     case unknown
     /// The job is unreadable, against a rule, or has no route.
     case invalid

@@ -4,15 +4,16 @@ package enum ResultBatchReader {
     package struct Entry: Equatable {
         /// Its `message_id`.
         package var messageID: String
-        /// The body that it would have as a message of its own, but for the order of the fields.
+        /// The body that the result would have as a message of its own, with two differences. The order of the fields
+        /// is another. The entry's `message_id`, `correlation_id` and `traceparent` are fields, too.
         package var body: [UInt8]
     }
 
     /// Takes the results apart.
     ///
     /// - Parameter body: The body of the message.
-    /// - Returns: The results in their order; nil for a body that is not several results, or longer or with more of
-    ///   them than a worker writes.
+    /// - Returns: The results in their order. Nil for a body that does not hold several results, that is longer than
+    ///   `ResultReport.longestBatch`, or that has more results than `Job.maximumTokens`.
     package static func entries(in body: [UInt8]) -> [Entry]? {
         do throws(JSONError) {
             return try read(body)

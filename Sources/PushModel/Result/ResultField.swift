@@ -1,5 +1,5 @@
-/// A field of a result's body. The one place where its name stands: what writes results and what reads them use it, and
-/// the schema of results has the same fields.
+/// A field of a result's body. Its name stands nowhere else: the code that writes results and the code that reads them
+/// use this. The schema of results has the same fields.
 package enum ResultField: MessageField {
     case jobID, index, outcome, action, status, reason, detail
     case deviceToken, tokenInvalidSince, reference, apnsID, apnsUniqueID

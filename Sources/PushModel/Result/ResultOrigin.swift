@@ -6,7 +6,7 @@ package struct ResultOrigin: Sendable {
     let route: [UInt8]
     /// The worker's name as a JSON string.
     let worker: [UInt8]
-    /// Whether results name the device token; null otherwise.
+    /// Whether results name the device token. If not, the field is null.
     let includesDeviceToken: Bool
 
     /// The origin of results.

@@ -1,14 +1,14 @@
 package import Text
 
-// Several results as one JSON object: what they share once, and an array with the rest of each.
+// Several results as one JSON object. The fields that all share stand once. An array has the other fields of each.
 extension ResultReport {
     /// The longest body of a message with several results, in bytes.
     package static var longestBatch: Int { 65_536 }
 
     /// Appends the beginning of a batch's body, up to its first entry.
     ///
-    /// All results of the batch share this result's outcome, and the job's topic and environment. What does not apply
-    /// to most of them stands here as null, and in an entry where the entry has it.
+    /// All results of the batch share this result's outcome, and the job's topic and environment. A field that most
+    /// results lack is null here. An entry has the field again if it has a value for it.
     package func appendBatchHead(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         // The names, the outcome and the environment come to about 300 bytes.
         let room = 512 + ByteWriter.room(forString: job.topic.count) + origin.route.count + origin.worker.count
@@ -44,7 +44,7 @@ extension ResultReport {
     /// Appends the end of a batch's body.
     package static func appendBatchEnd(to buffer: inout [UInt8]) { buffer.append("]}") }
 
-    /// Appends this result as an entry of a batch: what differs from the top.
+    /// Appends this result as an entry of a batch: only the fields that differ from the top.
     ///
     /// - Parameters:
     ///   - id: The result's `message_id`.
@@ -119,21 +119,21 @@ extension ResultReport {
 }
 
 extension ByteWriter {
-    /// Writes a field with a number; nothing without one.
+    /// Writes a field with a number; nothing if there is no number.
     fileprivate mutating func write(ifAny field: ResultField, _ number: Int64?) {
         guard let number else { return }
         write(field)
         write(decimal: number)
     }
 
-    /// Writes a field with text; nothing without one.
+    /// Writes a field with text; nothing if there is no text.
     fileprivate mutating func write(ifAny field: ResultField, _ range: Range<Int>?, of bytes: Span<UInt8>) {
         guard let range else { return }
         write(field)
         write(string: bytes.extracting(range))
     }
 
-    /// Writes a field that only batches have; nothing without text.
+    /// Writes a field that only batches have; nothing if there is no text.
     fileprivate mutating func write(ifAny field: BatchField, _ range: Range<Int>?, of bytes: Span<UInt8>) {
         guard let range else { return }
         write(field)

@@ -12,13 +12,15 @@ package struct ResultReport: Sendable {
     package var broadcastChannel: BroadcastChannelAnswer?
     /// When it was settled, in milliseconds since 1970.
     package var finishedAt: Int64
-    /// How long the job waited before this attempt, in milliseconds.
+    /// How long the job waited before this attempt, in milliseconds; nil if that is not known.
     package var queueMilliseconds: Int64?
-    /// From sending to the answer, in milliseconds.
+    /// The time from sending to the answer, in milliseconds.
     package var apnsMilliseconds: Int64?
-    /// Whether the broker delivered the job again while it was worked on; what the job itself says counts as well.
+    /// Whether the broker delivered the job again while the worker had it. The result is also marked as redelivered if
+    /// the job itself says so.
     package var isRedelivered: Bool
-    /// Whether the broker delivered the job again, and this tells what its first delivery came to.
+    /// Whether this result is about a redelivery that was not pushed again. It repeats the outcome of the first
+    /// delivery.
     package var isSuppressedDuplicate: Bool
 
     /// A result from its parts.
@@ -39,8 +41,8 @@ package struct ResultReport: Sendable {
         self.isSuppressedDuplicate = isSuppressedDuplicate
     }
 
-    /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`), with a replay's name after the job's id
-    /// where there is one: `<job id>/<replay>/<attempt>/<index>`.
+    /// The result's `message_id`: UUIDv5(N, `<job id>/<attempt>/<index>`). For a replay, its name follows the job's id:
+    /// `<job id>/<replay>/<attempt>/<index>`.
     ///
     /// - Parameters:
     ///   - index: The notification's position in `device_tokens`.
@@ -61,8 +63,8 @@ package struct ResultReport: Sendable {
         return UUIDBytes(v5: hash)
     }
 
-    /// Appends the routing key of the result and of its dead letter, `<outcome>.<environment>.<topic>`; what is not
-    /// known is written `-`.
+    /// Appends the routing key of the result and of its dead letter, `<outcome>.<environment>.<topic>`. An unknown
+    /// environment or topic is written as `-`.
     package func appendRoutingKey(for job: borrowing Job, to buffer: inout [UInt8]) {
         buffer.append(final.outcome.text)
         buffer.append(UInt8(ascii: "."))
@@ -75,8 +77,10 @@ package struct ResultReport: Sendable {
         }
     }
 
-    /// Appends the result's body: one JSON object with every field present, null where it does not apply; the fields
-    /// about broadcast channels are in the results of such jobs only, and `duplicate` where a push was suppressed.
+    /// Appends the result's body: one JSON object. A field that does not apply is null.
+    ///
+    /// Two kinds of fields may be absent. The fields about broadcast channels are only in results of such jobs.
+    /// `duplicate` is only in the result of a push that was suppressed.
     package func appendBody(for job: borrowing Job, from origin: ResultOrigin, to buffer: inout [UInt8]) {
         let room = room(for: job, from: origin)
         buffer.append(addingCapacity: room) { output in
@@ -174,7 +178,7 @@ extension ResultReport {
         writer.write(text: final.detail)
     }
 
-    /// What only jobs about broadcast channels have to tell.
+    /// Writes the fields that only results of jobs about broadcast channels have.
     private func writeBroadcastChannel(_ job: borrowing Job, with writer: inout ByteWriter) {
         writer.write(.operation)
         writer.write(text: job.operation.text)
@@ -187,7 +191,7 @@ extension ResultReport {
         writer.write(.storagePolicy)
         writer.write(number: (broadcastChannel?.storagePolicy ?? job.storagePolicy).map(Int64.init))
         writer.write(.broadcastChannels)
-        // Checked as JSON when it was read.
+        // The list was validated as JSON when it was read, so it is written as it is.
         if let listed = broadcastChannel?.identifiers { writer.write(listed.span) } else { writer.write("null") }
         writer.write(.apnsRequestID)
         writer.write(quoted: job.apnsID(0))

@@ -1,6 +1,6 @@
 import Text
 
-// Where a job waits whose time has not come.
+// The tiers in which a job waits before its time has come.
 extension RetryPolicy {
     /// The delay of a tier.
     ///
@@ -14,16 +14,17 @@ extension RetryPolicy {
     /// - Parameter position: Its position in `allTiers`.
     package func isHolding(_ position: Int) -> Bool { position >= tiers.count }
 
-    /// The longest of the retry tiers, in which a job waits instead of a holding tier that the broker lacks; nil
-    /// without one.
+    /// The position of the longest retry tier; nil if there is no retry tier. A job waits there if the broker lacks its
+    /// holding tier.
     package var fallbackTier: Int? { tiers.indices.last }
 
-    /// The tier in which a job waits next whose time has not come: the longest that brings it back by then, else the
-    /// shortest. So the job is never early, and late by less than the shortest tier's delay.
+    /// The next tier for a job whose time has not come: the longest that brings it back by then, else the shortest.
+    ///
+    /// A job that comes back before its time waits again. It is late by at most the shortest tier's delay.
     ///
     /// - Parameters:
     ///   - time: When the job's time comes, in milliseconds since 1970.
-    ///   - now: The present in the same unit.
+    ///   - now: The present, in milliseconds since 1970.
     ///   - missing: Positions of holding tiers that the broker lacks.
     /// - Returns: The position in `allTiers`; nil where there is no tier.
     package func holdingTier(until time: Int64, now: Int64, missing: Set<Int> = []) -> Int? {

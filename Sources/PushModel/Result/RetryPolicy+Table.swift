@@ -4,10 +4,10 @@ extension AttemptFacts {
     /// The moment in milliseconds since 1970 after which nothing is sent.
     var expiry: Int64? { firstExpiry(deadline: deadline, expiration: expiration) }
 
-    /// Whether the job wants one attempt now or none: no tier may hold it.
+    /// Whether no tier may hold the job, because it wants one attempt now or none.
     var allowsNoTier: Bool { expiration == 0 && deadline == nil }
 
-    /// Which of the two limits a moment is beyond.
+    /// Which limit a moment is beyond: the deadline, else the expiration.
     func reasonOfExpiry(at time: Int64) -> Reason {
         if let deadline, time > deadline { return .deadlinePassed }
         return .expirationPassed
@@ -15,7 +15,7 @@ extension AttemptFacts {
 }
 
 extension Answer {
-    /// How long APNs asks to wait; nil where it does not say.
+    /// How long APNs asks to wait; nil if APNs does not say.
     fileprivate var wishedDelay: Duration? { retryAfter.flatMap { $0 >= 0 ? .seconds($0) : nil } }
 }
 
@@ -28,16 +28,19 @@ extension RetryPolicy {
         case never(String)
     }
 
-    /// What is done about an attempt: the one table.
+    /// Decides what is done about an attempt. This is the only such table.
     ///
     /// - A notification whose time has passed is never resent.
-    /// - A tier that would bring it back after its deadline or expiration is not used; it is `expired` at once
-    ///   (`unknown` where it was sent without an answer, `rejected` where the credential was refused).
-    /// - A `Retry-After` replaces the computed delay; it counts only with 429 and 5xx.
+    /// - A tier that would bring a notification back after its deadline or expiration is not used. The notification is
+    ///   `expired` at once. It is `unknown` if it was sent without an answer, `exhausted` if it could not be sent, and
+    ///   `rejected` if the credential was refused.
+    /// - A `Retry-After` replaces the computed delay of every answer that is retried. An answer with status 5xx and a
+    ///   `Retry-After` is retried, not resent.
     /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
     ///   `ExpiredProviderToken` and `UnrelatedKeyIdInToken` park the route like a refused credential.
-    /// - What APNs provably did not take is resent a hundred times, then retried like what could not be sent.
-    /// - A refused credential leaves a job with expiration 0 and no deadline `rejected`, as no tier may hold it.
+    /// - A notification that APNs provably did not take is resent a hundred times. Then it is retried like one that
+    ///   could not be sent.
+    /// - If the credential is refused, a job with expiration 0 and no deadline is `rejected`: no tier may hold it.
     ///
     /// - Parameters:
     ///   - attempted: How the attempt ended.
@@ -63,7 +66,7 @@ extension RetryPolicy {
         }
     }
 
-    /// What a job that was never sent in time is told.
+    /// The detail of a result whose job was not sent in time.
     static let waitedDetail =
         "its time had passed before it could be sent: allow it more time, or run more workers if the queue is long"
 
@@ -144,7 +147,7 @@ extension RetryPolicy {
     /// The computed delay after an attempt.
     private static func rung(of attempt: Int) -> Duration { ladder[min(max(attempt, 1), ladder.count) - 1] }
 
-    /// The tier nearest a delay, the longer of two equally near; nil without one.
+    /// The tier nearest a delay, the longer of two equally near; nil if there is no tier.
     private func tier(nearest wanted: Duration) -> Int? {
         func distance(_ tier: Int) -> Duration { max(tiers[tier] - wanted, wanted - tiers[tier]) }
         var nearest: Int?
@@ -166,24 +169,25 @@ extension RetryPolicy {
         .milliseconds(time - (facts.firstAttemptAt ?? now)) > maxAge
     }
 
-    /// How long a device token rests after an answer: only `TooManyRequests` is about one token.
+    /// How long a device token rests after an answer. Only `TooManyRequests` is about one token.
     ///
     /// - Parameters:
     ///   - answer: What APNs answered.
     ///   - attempt: The number of the attempt that was answered, from 1.
-    /// - Returns: No longer than the notification itself waits; nil where the token need not rest.
+    /// - Returns: At most the delay of the longest retry tier; nil if the token need not rest.
     package func rest(after answer: Answer, attempt: Int) -> Duration? {
         guard answer.meaning.service == .deviceThrottled, let longest = tiers.last else { return nil }
         return min(answer.wishedDelay ?? Self.rung(of: attempt), longest)
     }
 
-    /// Where a notification waits whose device token rests; its attempt stays as it is.
+    /// The tier in which a notification waits while its device token rests. Its attempt stays as it is.
     ///
     /// - Parameters:
-    ///   - remaining: How long the token rests yet.
+    ///   - remaining: How much longer the token rests.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The position of the tier; nil for one that is to be sent now, because later would be too late.
+    /// - Returns: The tier's position. Nil if the notification must be sent now: there is no tier, no tier may hold it,
+    ///   or the tier would bring it back too late.
     package func restingTier(remaining: Duration, job facts: AttemptFacts, now: Int64) -> Int? {
         guard !facts.allowsNoTier, let tier = tier(nearest: remaining) else { return nil }
         let back = end(of: tier, from: now)
@@ -192,21 +196,24 @@ extension RetryPolicy {
         return tier
     }
 
-    /// Where a notification waits that a stopped route cannot send: its attempt stays as it is, and `maxAge` does not
-    /// count, because it waits for the route as it would in its queue.
+    /// The tier in which a notification waits while a stopped route cannot send it. Its attempt stays as it is.
+    ///
+    /// `maxAge` does not count, because the notification waits for the route as it would in its queue.
     ///
     /// - Parameters:
-    ///   - longest: How long it shall wait at most; the shortest tier is used in any case.
+    ///   - longest: How long the notification may wait. The shortest tier may be longer than this.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The position of the longest such tier that brings it back in its time; nil where none does.
+    /// - Returns: The position of the longest such tier that brings the notification back in its time; nil if none
+    ///   does.
     package func postponingTier(atMost longest: Duration, job facts: AttemptFacts, now: Int64) -> Int? {
         tiers.indices.last { tier in
             (tier == 0 || tiers[tier] <= longest) && facts.expiry.map { end(of: tier, from: now) <= $0 } != false
         }
     }
 
-    /// The tier nearest the delay after which the route probes.
+    /// Parks the route; the notification waits in the tier nearest the delay after which the route probes. Reports
+    /// `rejected` if the notification cannot wait there.
     private func park(_ refusal: CredentialRefusal, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
         func refused(_ why: String) -> Settlement {
             let report =
@@ -230,11 +237,12 @@ extension RetryPolicy {
         return .park(tier: nearest)
     }
 
-    /// The smallest tier at or above a delay, unless attempts, age or time forbid another attempt.
+    /// The shortest tier of at least a delay, unless attempts, age or time forbid another attempt. The longest tier if
+    /// all are shorter and APNs did not name the delay.
     ///
     /// - Parameters:
     ///   - delay: The shortest wait.
-    ///   - isWish: Whether APNs named the delay itself, so that a shorter one will not do.
+    ///   - isWish: Whether APNs named the delay itself, so that a shorter one is not enough.
     ///   - facts: What the decision depends on.
     ///   - now: Milliseconds since 1970.
     private func wait(atLeast delay: Duration, isWish: Bool, _ facts: AttemptFacts, _ now: Int64) -> Wait {
@@ -252,7 +260,7 @@ extension RetryPolicy {
         return .tier(tier)
     }
 
-    /// A final report where the notification's time has passed already.
+    /// A final report if the notification's time has passed already; else nil.
     private func expired(_ facts: AttemptFacts, at now: Int64, _ answer: Answer?) -> Settlement? {
         guard let expiry = facts.expiry, now > expiry else { return nil }
         return .report(
@@ -261,7 +269,7 @@ extension RetryPolicy {
                 detail: answer?.reason.map { "the last answer was " + $0.rawValue } ?? Self.waitedDetail))
     }
 
-    /// A final report where the notification's time ends before another attempt can be made.
+    /// The final report of a notification whose time ends before another attempt can be made.
     private func tooLate(_ facts: AttemptFacts, at time: Int64, _ answer: Answer) -> FinalReport {
         let last = answer.reason?.rawValue ?? "status \(answer.status)"
         return FinalReport(

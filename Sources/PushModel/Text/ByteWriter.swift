@@ -1,23 +1,23 @@
 import Text
 
-/// Writes bytes into free memory that was reserved beforehand; running over its end traps.
+/// Writes bytes into free memory that was reserved beforehand. Writing beyond its end traps.
 struct ByteWriter {
     private let base: UnsafeMutablePointer<UInt8>
     private let capacity: Int
     /// Bytes written so far.
     private(set) var count = 0
 
-    /// A writer from the beginning of some memory, which must outlive it.
+    /// A writer that starts at the beginning of some memory. The memory must outlive the writer.
     init(_ memory: UnsafeMutableBufferPointer<UInt8>) {
-        // Room for nothing has no address; nothing is ever written there then.
+        // Memory of no bytes may have no address. The stand-in is never written to, because its capacity is 0.
         base = memory.baseAddress ?? UnsafeMutablePointer(bitPattern: 1).unsafelyUnwrapped
         capacity = memory.count
     }
 
-    /// How much room a string may take: each byte may become six, and there are two quotation marks.
+    /// The most bytes a string may take: six for each of its bytes, and two quotation marks.
     static func room(forString length: Int) -> Int { length * 6 + 2 }
 
-    /// The place for some more bytes.
+    /// Takes the place for some more bytes.
     @inline(__always)
     private mutating func reserve(_ length: Int) -> UnsafeMutablePointer<UInt8> {
         precondition(length <= capacity - count, "a writer ran over the room reserved for it")
@@ -81,10 +81,10 @@ struct ByteWriter {
         }
     }
 
-    /// Writes text as a JSON string with its quotation marks; what is not UTF-8 becomes U+FFFD.
+    /// Writes text as a JSON string with its quotation marks. Each byte that is not UTF-8 becomes U+FFFD.
     ///
     /// `JSONEscaping` of Text writes the same for text that is UTF-8. A result is written for every notification, so
-    /// its strings go eight bytes at a time into memory that is there already.
+    /// this checks eight bytes at a time and writes into memory that is reserved already.
     mutating func write(string text: Span<UInt8>) {
         write(byte: UInt8(ascii: "\""))
         var cursor = 0

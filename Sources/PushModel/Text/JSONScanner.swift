@@ -1,12 +1,13 @@
 /// A validating reader of JSON text (RFC 8259) that keeps positions instead of building values.
 ///
-/// It accepts exactly the grammar, in UTF-8, nested no deeper than `maximumDepth`; it never recurses. Names that
-/// are repeated in an object are left to the caller.
+/// It accepts exactly the grammar, in UTF-8. A value that is read whole may be nested `maximumDepth` levels deep. The
+/// scanner never recurses. It does not look for names that are repeated in an object; the caller may.
 ///
-/// It stands beside the job reader, not in `Text`: every enveloped job is read with it, and the compiler inlines
+/// It stands in this module and not in `Text`, because every enveloped job is read with it and the compiler inlines
 /// only within a module.
 package struct JSONScanner: Sendable {
-    /// How deep objects and arrays may be nested; one bit per level is kept.
+    /// How many levels of objects and arrays a value may have that is read whole. Levels that the caller enters do not
+    /// count. The scanner keeps one bit per level.
     package static let maximumDepth = 64
 
     /// The next byte to read.
@@ -49,7 +50,7 @@ package struct JSONScanner: Sendable {
         try enter(UInt8(ascii: "["), in: bytes)
     }
 
-    /// The next name of the object entered, nil at its end; the name's value must be read before the next call.
+    /// The next name of the object entered; nil at its end. The name's value must be read before the next call.
     package mutating func nextName(in bytes: Span<UInt8>) throws(JSONError) -> JSONValue? {
         guard try advance(closing: UInt8(ascii: "}"), in: bytes) else { return nil }
         return try name(in: bytes)
@@ -98,7 +99,7 @@ package struct JSONScanner: Sendable {
 
     /// Reads the object or array that begins here, without recursion.
     private mutating func skipContainer(in bytes: Span<UInt8>) throws(JSONError) {
-        // One bit per open level, the innermost lowest: 1 = object, 0 = array.
+        // One bit per open level, 1 = object, 0 = array. The lowest bit is the innermost level.
         var levels: UInt64 = 0
         var depth = 0
         repeat {
@@ -113,7 +114,7 @@ package struct JSONScanner: Sendable {
             } else {
                 _ = try scalar(in: bytes)
             }
-            // What follows a value: the ends of levels, then a comma and the next value.
+            // A value is followed by the ends of levels, then by a comma and the next value.
             while depth > 0 {
                 let next = try token(in: bytes)
                 let isObject = levels & 1 == 1

@@ -1,13 +1,14 @@
 import Text
 
-/// The text of JSON strings: how to take its escapes apart. Here for the reason that ``JSONScanner`` gives.
+/// Reads the text of JSON strings and their escapes. It stands in this module for the reason that ``JSONScanner`` gives.
 package enum JSONText {
-    /// Undoes the escapes of a string and appends what they stand for.
+    /// Appends the text of a string, with each escape replaced by its character.
     ///
     /// - Parameters:
     ///   - range: A string within `buffer` that a scanner has validated, without its quotation marks.
     ///   - buffer: Grows by the text.
-    /// - Returns: Where the text stands; nil, with the buffer unchanged, when a lone surrogate makes it no text.
+    /// - Returns: Where the text stands. Nil if the string has a lone surrogate, which is no text; the buffer is then
+    ///   unchanged.
     package static func unescape(_ range: Range<Int>, in buffer: inout [UInt8]) -> Range<Int>? {
         let start = buffer.count
         buffer.reserveCapacity(start + range.count)
@@ -42,7 +43,7 @@ package enum JSONText {
     /// The character of a `\u` escape, and of the second half of a surrogate pair where one follows.
     ///
     /// - Parameters:
-    ///   - cursor: Stands after the `u`; moves past what was read.
+    ///   - cursor: Stands after the `u`. It moves past the digits, and past the second half of a pair.
     ///   - end: Where the string ends.
     ///   - bytes: The buffer.
     private static func codePoint(at cursor: inout Int, until end: Int, in bytes: [UInt8]) -> Unicode.Scalar? {
@@ -64,8 +65,8 @@ package enum JSONText {
         return value
     }
 
-    /// The first position, from one on, whose byte is not plain text: a quotation mark, a backslash, a control
-    /// character or part of a multi-byte character; `end` without one.
+    /// The first position at or after `start` whose byte is not plain text; `end` if all are plain. Not plain are a
+    /// quotation mark, a backslash, a control character, and each byte of a multi-byte character.
     @inline(__always)
     static func endOfPlainText(in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var cursor = start
@@ -86,7 +87,8 @@ package enum JSONText {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// The high bits of the bytes of a word that are not plain; the lowest mark is exact, those above may be false.
+    /// A word with a mark, the high bit, in each byte that is not plain. The lowest mark is exact. Marks above it may be
+    /// false.
     @inline(__always)
     static func specialBytes(in word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101

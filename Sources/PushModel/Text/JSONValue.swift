@@ -1,4 +1,5 @@
-/// A JSON value that was validated and left where it stands. Here for the reason that ``JSONScanner`` gives.
+/// A JSON value that was validated and left where it stands. It stands in this module for the reason that
+/// ``JSONScanner`` gives.
 package struct JSONValue: Sendable, Equatable {
     /// The kinds of values.
     package enum Kind: UInt8, Sendable {

@@ -1,6 +1,6 @@
 package import Text
 
-/// SHA-1, for naming things with version-5 UUIDs only; nothing here relies on it being hard to break.
+/// SHA-1, only for version-5 UUIDs, which name things. Nothing here needs SHA-1 to be secure.
 ///
 /// FIPS 180-4: <https://csrc.nist.gov/pubs/fips/180-4/upd1/final>
 package struct SHA1: Sendable {
@@ -29,7 +29,7 @@ package struct SHA1: Sendable {
     /// Hashes more bytes.
     package mutating func update(_ bytes: Span<UInt8>) {
         var index = 0
-        // Once the block stands at a word's edge, whole words go in.
+        // Whole words are faster than bytes, but can be added only at a multiple of four bytes.
         while index < bytes.count, length & 3 != 0 {
             update(bytes[index])
             index += 1

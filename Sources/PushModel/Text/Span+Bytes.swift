@@ -30,7 +30,8 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// The whole number these ASCII digits spell, with an optional minus sign; nil for anything else or an overflow.
+    /// The whole number that these ASCII digits spell, with an optional minus sign. Nil for other bytes, and for a
+    /// number that does not fit.
     func wholeNumber() -> Int64? {
         var index = 0
         let isNegative = count > 1 && self[0] == UInt8(ascii: "-")
@@ -46,7 +47,7 @@ extension Span where Element == UInt8 {
             value = sum
             index += 1
         }
-        // Counted downwards, because the smallest number has no positive twin.
+        // The value is counted downwards, because `Int64.min` has no positive counterpart.
         if isNegative { return value }
         return value == Int64.min ? nil : -value
     }
@@ -66,7 +67,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// The length of the well-formed multi-byte UTF-8 sequence that starts here, 0 without one.
+    /// The length of the well-formed multi-byte UTF-8 sequence that starts here; 0 if none does.
     ///
     /// - Parameter index: Where a byte of 0x80 or more stands.
     func utf8SequenceLength(at index: Int) -> Int {

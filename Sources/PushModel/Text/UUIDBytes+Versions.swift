@@ -1,6 +1,6 @@
 package import Text
 
-// UUIDs that are made, from a name or from the time, and not read.
+// UUIDs that are made from a name or from the time.
 extension UUIDBytes {
     /// The namespace of all names of Martlet (`Results.md`, "The same result twice"):
     /// 268fde28-cb90-48d3-9071-c4bed60c6d28.

@@ -1,7 +1,7 @@
 import Text
 
 /// A point in time as a producer or a person writes it: a date and time with its offset, or seconds or milliseconds
-/// since 1970, which their size tells apart.
+/// since 1970. The size of the number tells seconds from milliseconds.
 package struct WrittenTime: Sendable, Equatable {
     /// Milliseconds since 1970.
     package let milliseconds: Int64
@@ -13,7 +13,7 @@ package struct WrittenTime: Sendable, Equatable {
     /// The same times in milliseconds. No number is in both ranges.
     static let plausible: ClosedRange<Int64> = 1_000_000_000_000...253_402_300_799_999
 
-    /// Reads a number; nil where it is not a plausible time.
+    /// Reads a number; nil if it is not a plausible time.
     package init?(_ number: Int64) {
         if Self.seconds.contains(number) {
             self.init(milliseconds: number * 1_000, isInSeconds: true)
@@ -40,8 +40,7 @@ package struct WrittenTime: Sendable, Equatable {
         }
     }
 
-    /// How a number was read that is not a plausible time, and what to write instead. The sentence begins with its
-    /// verb.
+    /// Says how an implausible number was read, and what to write instead. The sentence begins with its verb.
     package static func refusal(of number: Int64) -> String {
         let reading =
             switch number {
@@ -53,9 +52,9 @@ package struct WrittenTime: Sendable, Equatable {
         return "is \(number), which \(reading): not a plausible time; \(remedy)"
     }
 
-    /// How a text was read that is not a plausible time, and what to write instead. The sentence begins with its verb.
+    /// Says how an implausible text was read, and what to write instead. The sentence begins with its verb.
     ///
-    /// Other texts than numbers and times are not repeated, for they may be anything.
+    /// A text that is neither a number nor a time is not repeated, because it may be anything.
     package static func refusal(of text: Span<UInt8>) -> String {
         if let number = text.wholeNumber() { return refusal(of: number) }
         guard let time = DateTime.parse(text) else {
