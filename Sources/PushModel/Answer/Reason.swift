@@ -124,11 +124,11 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
 
 // MARK: - Apple's reasons for /3/device
 extension Reason {
-    /// 400: the collapse identifier is longer than 64 bytes. Ours too; also when it is empty, cannot be an HTTP/2 header
-    /// value, or comes with a broadcast channel.
+    /// 400: the collapse identifier is longer than 64 bytes. Ours too; also when it is empty, cannot be an HTTP/2
+    /// header value, or comes with a broadcast channel.
     package static let badCollapseID = Reason(.badCollapseID)
-    /// 400: the device token is malformed or belongs to the other environment. Ours: it is not text, not hexadecimal, too
-    /// long, or of an odd length.
+    /// 400: the device token is malformed or belongs to the other environment. Ours: it is not text, not hexadecimal,
+    /// too long, or of an odd length.
     package static let badDeviceToken = Reason(.badDeviceToken)
     /// 400: `apns-expiration` is not a time in seconds. Ours: the expiration is neither 0 nor a plausible time.
     package static let badExpirationDate = Reason(.badExpirationDate)
@@ -152,7 +152,8 @@ extension Reason {
     package static let missingTopic = Reason(.missingTopic)
     /// 400: no payload. Ours too.
     package static let payloadEmpty = Reason(.payloadEmpty)
-    /// 400: pushing to this topic is not allowed. Ours: a broadcast channel's topic has the suffix of another push type.
+    /// 400: pushing to this topic is not allowed. Ours: a broadcast channel's topic has the suffix of another push
+    /// type.
     package static let topicDisallowed = Reason(.topicDisallowed)
     /// 403: the certificate is invalid.
     package static let badCertificate = Reason(.badCertificate)

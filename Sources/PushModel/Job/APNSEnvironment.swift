@@ -5,7 +5,7 @@ package enum APNSEnvironment: String, Hashable, Sendable, CaseIterable {
     /// The sandbox, for builds signed for development.
     case development
 
-    /// The environment these bytes name, in lower case as everywhere in messages.
+    /// The environment that these bytes name, in lower case; nil for other bytes.
     package init?(utf8 bytes: Span<UInt8>) {
         if bytes.matches("production" as StaticString) {
             self = .production
@@ -16,7 +16,7 @@ package enum APNSEnvironment: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The environment that the first word of a routing key names, where more words follow it.
+    /// The environment that the first word of a routing key names; nil if it names none, or if nothing follows it.
     init?(firstWordOf key: Span<UInt8>) {
         for environment in Self.allCases {
             let length = environment.rawValue.utf8.count

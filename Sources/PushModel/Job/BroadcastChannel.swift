@@ -2,7 +2,7 @@
 package enum BroadcastChannel {
     /// The largest payload of a broadcast, in bytes.
     package static let payloadLimit = 5_120
-    /// The longest broadcast channel identifier, in bytes; Apple gives no size, those seen have 24.
+    /// The longest broadcast channel identifier, in bytes. Apple gives no size; identifiers seen so far have 24 bytes.
     package static let maximumIDLength = 512
     /// The most broadcast channels that a result lists: as many as Apple allows an app in one environment.
     package static let maximumListed = 10_000

@@ -2,9 +2,9 @@
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/setting-up-broadcast-push-notifications>
 package enum BroadcastChannelOperation: String, Hashable, Sendable, CaseIterable {
-    /// A notification to device tokens, which is what nearly every job wants.
+    /// A notification to device tokens. Nearly every job asks for this.
     case push
-    /// A Live Activity update to all who listen to a broadcast channel.
+    /// A Live Activity update to all listeners of a broadcast channel.
     case broadcast
     /// A new broadcast channel.
     case createChannel = "create_channel"
@@ -39,10 +39,10 @@ package enum BroadcastChannelOperation: String, Hashable, Sendable, CaseIterable
         }
     }
 
-    /// Whether it is about broadcast channels as such, which APNs takes on hosts and ports of their own.
+    /// Whether the operation manages broadcast channels. APNs has separate hosts and ports for management.
     package var isManagement: Bool { self != .push && self != .broadcast }
 
-    /// Whether it is about one existing broadcast channel, which the job must name.
+    /// Whether the operation is about one existing broadcast channel, which the job must name.
     package var needsBroadcastChannel: Bool { self == .broadcast || self == .readChannel || self == .deleteChannel }
 
     /// The method of its request (RFC 9110, section 9).
@@ -54,7 +54,7 @@ package enum BroadcastChannelOperation: String, Hashable, Sendable, CaseIterable
         }
     }
 
-    /// What an answer's body may have, in bytes, before the rest of it is dropped: a list of as many broadcast channels
-    /// as an app may have takes less than 512 KiB.
+    /// How much of an answer's body is kept, in bytes; the rest is dropped. The longest list, of all broadcast channels
+    /// that an app may have, takes less than 512 KiB.
     package var answerLimit: Int { self == .listChannels ? 512 * 1_024 : 4_096 }
 }

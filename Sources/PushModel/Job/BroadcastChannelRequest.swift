@@ -1,10 +1,11 @@
-/// What a job asks of broadcast channels: which operation, on which broadcast channel, with which storage policy.
+/// A job's request about broadcast channels: the operation, the broadcast channel and the storage policy.
 struct BroadcastChannelRequest {
-    /// The operation; `push` for a job that goes to devices after all, and for one that names none that exists.
+    /// The operation that the job names. If the job names none that exists: `broadcast` if it names a broadcast channel
+    /// and no device token, else `push`.
     let operation: BroadcastChannelOperation
-    /// Where the identifier of the broadcast channel stands; nil for operations that take none.
+    /// Where the identifier of the broadcast channel stands; nil for operations that take none, and for an illegal one.
     private(set) var channelID: Range<Int>?
-    /// The storage policy of the broadcast channel to be made, 0 or 1; a raw job has it in its body.
+    /// The storage policy of the new broadcast channel, 0 or 1, from an enveloped job. A raw job has it in its body.
     private(set) var storagePolicy: UInt8?
 
     /// Reads a job that says something about an operation or a broadcast channel.
@@ -16,7 +17,7 @@ struct BroadcastChannelRequest {
         if let value = written.envelope.storagePolicy { takeStoragePolicy(value, &written) }
     }
 
-    /// The operation named; nil where the job names none, or one that does not exist.
+    /// The operation that the job names; nil if it names none, or one that does not exist.
     private static func readOperation(_ written: inout WrittenJob) -> BroadcastChannelOperation? {
         guard let name = written.readOperation() else { return nil }
         let operation = BroadcastChannelOperation(utf8: written.bytes.span.extracting(name))

@@ -1,5 +1,5 @@
-/// The headers that the broker writes or acts on, spelled once for reader and writer; those of the contract are
-/// `HeaderName`.
+/// The names of the headers that the broker writes or acts on, spelled once for reader and writer. `HeaderName` has the
+/// headers of the contract.
 package enum BrokerHeader {
     /// Further routing keys of a message: <https://www.rabbitmq.com/docs/sender-selected>.
     package static var copies: StaticString { "CC" }
@@ -7,9 +7,9 @@ package enum BrokerHeader {
     package static var hiddenCopies: StaticString { "BCC" }
     /// The queues that dead-lettered the message: <https://www.rabbitmq.com/docs/dlx#effects>.
     package static var death: StaticString { "x-death" }
-    /// How the headers about the first of them begin.
+    /// How the names of headers begin that are about the first dead-lettering.
     package static var firstDeathPrefix: StaticString { "x-first-death-" }
-    /// How the headers about the last of them begin.
+    /// How the names of headers begin that are about the last dead-lettering.
     package static var lastDeathPrefix: StaticString { "x-last-death-" }
     /// The queue that dead-lettered the message first.
     package static var firstDeathQueue: StaticString { "x-first-death-queue" }

@@ -1,8 +1,8 @@
 import Text
 
-/// The device tokens of a job: one, or a list of up to 1,000 of which bad ones fail alone.
+/// The device tokens of a job: one, or a list of up to 1,000. A bad token of a list does not fail the others.
 ///
-/// They stay where they stand in the job's buffer.
+/// The tokens stay where they stand in the job's buffer.
 struct DeviceTokens: Sendable {
     /// A device token of a multicast job: where it stands, and what is wrong with it.
     struct Slice: Sendable, Equatable {
@@ -16,7 +16,7 @@ struct DeviceTokens: Sendable {
 
     /// The tokens of a multicast job.
     private var list: [Slice] = []
-    /// The one token of a job that is not a multicast job; nil where it has none, or a bad one.
+    /// The one token of a job that is not a multicast job; nil if the job has none, or a bad one.
     @PackedIfAny private var single: Range<Int>?
     /// What is wrong with the one token.
     private var singleFlaw = TokenFlaw.none
@@ -52,21 +52,21 @@ struct DeviceTokens: Sendable {
         }
     }
 
-    /// How many the job names.
+    /// How many device tokens the job has. Bad ones of a list count; a bad single token does not.
     var count: Int { isMulticast ? list.count : (single == nil ? 0 : 1) }
 
-    /// Where the hexadecimal digits of one stand in the job's buffer; empty where the job has none.
+    /// Where the hexadecimal digits of a device token stand in the job's buffer; empty if the job has none.
     ///
-    /// - Parameter index: From 0 up to `count`.
+    /// - Parameter index: From 0, below `count`.
     subscript(index: Int) -> Range<Int> {
         guard isMulticast else { return single ?? 0..<0 }
         let token = list[index]
         return Int(token.start)..<(Int(token.start) + Int(token.length))
     }
 
-    /// What is wrong with one.
+    /// What is wrong with a device token.
     ///
-    /// - Parameter index: From 0 up to `count`; 0 also for the bad token of a job that is not a multicast job.
+    /// - Parameter index: From 0, below `count`. Also 0 for the bad token of a job that is not a multicast job.
     func flaw(_ index: Int) -> TokenFlaw { isMulticast ? list[index].flaw : singleFlaw }
 
     private mutating func takeSingle(_ range: Range<Int>?, _ written: inout WrittenJob) {
@@ -85,7 +85,7 @@ struct DeviceTokens: Sendable {
         case .text(let range): return range
         case .bytes(let range):
             let start = written.bytes.count
-            // Beyond the longest token there is nothing to gain from spelling it out.
+            // More bytes than that are refused as too long without being spelled out.
             guard range.count <= Job.maximumTokenLength else { return range }
             written.bytes.reserveCapacity(start + range.count * 2)
             for index in range { HexText.append(written.bytes[index], to: &written.bytes) }
@@ -103,7 +103,7 @@ struct DeviceTokens: Sendable {
         do throws(JSONError) {
             try scanList(value.range, &written)
         } catch {
-            // The array was validated with the body, so this is unreachable; should it happen, it must not be silent.
+            // The array was validated with the body, so this is unreachable. If it happens, it must not be silent.
             written.fail(.badJSON, "\(JobField.deviceTokens): " + error.detail)
         }
         if list.isEmpty, written.defect?.reason != .tooManyTokens {
@@ -114,11 +114,11 @@ struct DeviceTokens: Sendable {
     private mutating func scanList(_ range: Range<Int>, _ written: inout WrittenJob) throws(JSONError) {
         var scanner = JSONScanner(range)
         guard try scanner.enterArray(in: written.bytes.span) else { return }
-        // Room for tokens of the usual size, so that most lists grow once.
+        // Room for tokens of the usual size, so that most lists are allocated once.
         list.reserveCapacity(min(Job.maximumTokens, range.count / 67 + 1))
         while try scanner.hasElement(in: written.bytes.span) {
             guard list.count < Job.maximumTokens else {
-                // Some of them would be as misleading as half a list of results.
+                // Without any tokens the job has one result. Results for some of the tokens would mislead.
                 list = []
                 return written.fail(
                     .tooManyTokens,
@@ -131,7 +131,7 @@ struct DeviceTokens: Sendable {
 }
 
 extension DeviceTokens.Slice {
-    /// Judges an element of a list; one with escapes is appended without them.
+    /// Judges an element of a list. The text of an element with escapes is appended to the buffer.
     fileprivate init(_ value: JSONValue, in bytes: inout [UInt8]) {
         guard value.kind == .string else {
             self.init(start: 0, length: 0, flaw: .notText)

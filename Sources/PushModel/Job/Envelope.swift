@@ -1,4 +1,4 @@
-/// The fields of an enveloped job, validated and left where they stand; a field that is null counts as absent.
+/// The fields of an enveloped job, validated and left where they stand. A field that is null counts as absent.
 struct Envelope {
     /// The field `id`.
     var id: JSONValue?
@@ -38,12 +38,12 @@ struct Envelope {
     var storagePolicy: JSONValue?
     /// The field `results`.
     var results: JSONValue?
-    /// Fields that mean nothing to this version.
+    /// How many fields this version does not know.
     var unknownCount = 0
-    /// Whether a field of this version is given twice.
+    /// Whether a field of this version is given again after a value that is not null.
     var hasDuplicates = false
 
-    /// Finds the fields of a body; those before a mistake are kept.
+    /// Finds the fields of a body. Fields before a mistake are kept.
     ///
     /// - Parameters:
     ///   - body: Where the body stands in `bytes`.
@@ -57,7 +57,7 @@ struct Envelope {
         while let name = try scanner.nextName(in: text) {
             let value = try scanner.value(in: text)
             if name.flag {
-                // Nobody escapes these names, but one who does means the same name.
+                // A name with escapes is unusual, but it is the same name.
                 var copy = [UInt8](bytes[name.range])
                 if let unescaped = JSONText.unescape(0..<copy.count, in: &copy) {
                     take(copy.span.extracting(unescaped), value)

@@ -1,7 +1,7 @@
-/// The names of headers, spelled once for reader and writer: those of jobs, results and dead letters (`Producers.md`,
-/// `Results.md`, `DeadLetters.md`), and Apple's in HTTP requests to APNs and in answers.
+/// The names of headers, spelled once for reader and writer. They are the headers of jobs, results and dead letters
+/// (`Producers.md`, `Results.md`, `DeadLetters.md`), and Apple's in HTTP requests to APNs and in answers.
 package enum HeaderName {
-    // MARK: On raw jobs, named as if it were Apple's
+    // MARK: On raw jobs, ours although it is named like Apple's
 
     /// The device token: hexadecimal text, or bytes.
     package static var deviceToken: StaticString { "apns-device-token" }
@@ -48,20 +48,21 @@ package enum HeaderName {
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
     /// What the job asks for, one of `BroadcastChannelOperation`.
     package static var operation: StaticString { "x-apns-operation" }
-    /// `batch`: the job's results come several in a message.
+    /// `batch`: a message may hold several of the job's results.
     package static var results: StaticString { "x-apns-results" }
-    /// Names a replay; joins the ids of its results.
+    /// The name of a replay. It is a part of the ids of the replay's results.
     package static var replay: StaticString { "x-apns-replay" }
 
-    // MARK: On retry copies; read only together with `version`
+    // MARK: On retry copies; all but `indexes` are read only together with `version`
 
     /// The version of these headers: 1.
     package static var version: StaticString { "x-apns-v" }
-    /// The attempt this copy is for (on results and dead letters: the last one made), from 1.
+    /// The attempt that this copy is for, from 1. On dead letters: the last attempt.
     package static var attempt: StaticString { "x-apns-attempt" }
     /// Milliseconds since 1970 of the first attempt.
     package static var firstAttemptAt: StaticString { "x-apns-first-attempt-at" }
-    /// The positions of `device_tokens` the message is about, as in `0-4,7`; absent = all.
+    /// The positions of `device_tokens` that the message is about, as in `0-4,7`; absent = all. Read on
+    /// every multicast job.
     package static var indexes: StaticString { "x-apns-indexes" }
 
     // MARK: On results and dead letters
@@ -72,8 +73,9 @@ package enum HeaderName {
     package static var status: StaticString { "x-apns-status" }
     /// The reason.
     package static var reason: StaticString { "x-apns-reason" }
-    /// On the result of a push that was not made again for a redelivery: `suppressed`. On a retry copy that was
-    /// published again because its confirm was lost, so that there may be two of it: `possible`.
+    /// - On the result of a redelivery that was not pushed again: `suppressed`.
+    /// - On a retry copy that the broker may have twice: `possible`. The copy was published again because its confirm
+    ///   was lost, or it was made from a redelivered job.
     package static var duplicate: StaticString { "x-apns-duplicate" }
 
     // MARK: On dead letters
@@ -82,8 +84,8 @@ package enum HeaderName {
     package static var detail: StaticString { "x-apns-detail" }
     /// What to do about it, one of `Action`.
     package static var action: StaticString { "x-apns-action" }
-    /// Since when APNs knows that the letter's device tokens are dead, in milliseconds since 1970: a time for each of
-    /// its positions, as in `1763712764120,1763712764121`; `0` where APNs named none.
+    /// Since when APNs knows that the letter's device tokens are dead, in milliseconds since 1970. There is a time for
+    /// each position of the letter, as in `1763712764120,1763712764121`; `0` if APNs named none.
     package static var tokenInvalidSince: StaticString { "x-apns-token-invalid-since" }
     /// The routing key the job came with.
     package static var originalRoutingKey: StaticString { "x-apns-original-routing-key" }

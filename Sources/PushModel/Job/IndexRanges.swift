@@ -1,4 +1,4 @@
-/// Which notifications of a job are meant: all of them, or some positions; the text form is compact, as in `0-4,7`.
+/// Which notifications of a job are meant: all, or those at some positions. The text form is compact, as in `0-4,7`.
 package struct IndexRanges: Sendable, Hashable {
     /// Ascending, disjoint and not touching; nil means all.
     private var ranges: [ClosedRange<Int>]?
@@ -70,7 +70,7 @@ package struct IndexRanges: Sendable, Hashable {
 
     /// Appends the text form.
     ///
-    /// - Precondition: Not `all`, which is said by leaving the header out.
+    /// - Precondition: Not `all`. A message that is about all positions has no such header.
     package func append(to buffer: inout [UInt8]) {
         precondition(ranges != nil, "all positions have no text form")
         var isFirst = true
@@ -101,7 +101,7 @@ package struct IndexRanges: Sendable, Hashable {
         return ranges.contains { $0.contains(position) }
     }
 
-    /// The first meant position at or after one, for walking through them without an array.
+    /// The first meant position at or after `position`; nil if there is none. Walks through them without an array.
     ///
     /// - Parameters:
     ///   - position: Where to begin.

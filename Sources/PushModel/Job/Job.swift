@@ -6,7 +6,7 @@ package import Text
 package struct Job: Sendable {
     /// The most device tokens in one job.
     package static let maximumTokens = 1_000
-    /// The longest device token, in hexadecimal digits; Apple gives no size, the longest ever seen had 200.
+    /// The longest device token, in hexadecimal digits. Apple gives no size; the longest ever seen had 200.
     package static let maximumTokenLength = 400
     /// The longest reference, in bytes.
     package static let maximumReferenceLength = 1_024
@@ -28,7 +28,7 @@ package struct Job: Sendable {
     @Packed package internal(set) var jobID: Range<Int> = 0..<0
     /// Whether the id was made here, because the job brought none.
     package internal(set) var generatedID = false
-    /// Whether its body was left unread, so that the body may hold an id, and device tokens, that are not known here.
+    /// Whether its body was left unread. The body may then hold an id and device tokens that are not known here.
     package internal(set) var isUnread = false
     /// The property `correlation_id`.
     @PackedIfAny package internal(set) var correlationID: Range<Int>?
@@ -43,7 +43,7 @@ package struct Job: Sendable {
 
     /// The environment; nil only inside a `JobDefect`.
     package internal(set) var environment: APNSEnvironment?
-    /// The class of its routing key, `normal` where that does not say.
+    /// The class in its routing key; `normal` if the key has none.
     package internal(set) var jobClass = JobClass.normal
     /// The topic with its suffix; empty only inside a `JobDefect`.
     @Packed package internal(set) var topic: Range<Int> = 0..<0
@@ -61,7 +61,7 @@ package struct Job: Sendable {
     package internal(set) var notBefore: Int64?
     /// What to do when there is no answer.
     package internal(set) var onUnknown = OnUnknown.retry
-    /// Whether the producer asked for results that come several in a message.
+    /// Whether the producer asked for messages with several results each.
     package internal(set) var wantsBatches = false
 
     /// The number of the attempt this delivery is for, from 1.
@@ -72,25 +72,25 @@ package struct Job: Sendable {
     package internal(set) var enqueuedAt: Int64?
     /// Whether the producer gave that time in whole seconds.
     package internal(set) var isEnqueuedInSeconds = false
-    /// Whether the broker says it may have delivered the job before.
+    /// Whether the job may have been delivered before: the broker says so, or a header of the retry copy does.
     package internal(set) var redelivered: Bool
-    /// Fields of the envelope, or headers named `apns-…`, that mean nothing to this version; an unknown push type
+    /// How many fields of the envelope, or headers named `apns-…`, this version does not know. An unknown push type
     /// counts as one.
     package internal(set) var unknownFields = 0
 
     /// Which notifications this message is about.
     package internal(set) var indexes = IndexRanges.all
-    /// The device tokens it goes to.
+    /// The device tokens of the job.
     var tokens = DeviceTokens()
-    /// The apns-id of its only notification, where it does not follow from the job's id by hashing.
+    /// The `apns-id` of the job's only notification; nil if the `apns-id` is made from the job's id by hashing.
     var fixedAPNSID: UUIDBytes?
 
-    /// What it asks for.
+    /// What the job asks for.
     package internal(set) var operation = BroadcastChannelOperation.push
-    /// The broadcast channel it is about, as APNs named it; nil for pushes to devices, and for one that is still to
-    /// be made.
+    /// The broadcast channel that the job is about, as APNs named it. Nil for pushes to devices, and for jobs that
+    /// create or list broadcast channels.
     @PackedIfAny package internal(set) var channelID: Range<Int>?
-    /// The storage policy of the broadcast channel to be made: 0 or 1.
+    /// The storage policy of the new broadcast channel: 0 or 1. From a raw job's body: as written, 0...255.
     package internal(set) var storagePolicy: UInt8?
 
     /// A job that is still to be read.
@@ -103,31 +103,32 @@ package struct Job: Sendable {
     /// Whether the job was written with `device_tokens`.
     package var isMulticast: Bool { tokens.isMulticast }
 
-    /// How many device tokens the job names, whichever of them this message is about.
+    /// How many device tokens the job has, including those that this message is not about. A bad single token does not
+    /// count.
     package var tokenCount: Int { tokens.count }
 
-    /// How many requests the whole job is: one per device token, or one on a broadcast channel.
+    /// How many requests the whole job needs: one per device token, or one if it is about broadcast channels.
     package var targetCount: Int { operation == .push ? tokens.count : 1 }
 
     /// How many notifications this message is about.
     package var notificationCount: Int { indexes.count(of: targetCount) }
 
-    /// The first notification at or after a position that this message is about, nil at the end.
+    /// The first notification, at or after a position, that this message is about; nil at the end.
     package func nextIndex(from position: Int) -> Int? { indexes.next(from: position, of: targetCount) }
 
     /// Where a device token's hexadecimal digits stand in `bytes`.
     ///
-    /// - Parameter index: From 0 up to `tokenCount`.
+    /// - Parameter index: From 0, below `tokenCount`.
     package func deviceToken(_ index: Int) -> Range<Int> { tokens[index] }
 
-    /// What is wrong with a device token of a multicast job, nil where it may be sent.
+    /// What is wrong with a device token of a multicast job; nil if the token may be sent.
     ///
-    /// - Parameter index: From 0 up to `tokenCount`.
+    /// - Parameter index: From 0, below `tokenCount`.
     package func tokenDefect(_ index: Int) -> Defect? { tokens.flaw(index).defect }
 
     /// The `apns-id` of a notification, the same on every attempt.
     ///
-    /// The one given; else the job's id if that is a UUID and there is one token; else
+    /// It is the given one; else the job's id if that is a UUID and the job needs only one request; else
     /// UUIDv5(N, `<job id>/<index>`).
     package func apnsID(_ index: Int) -> UUIDBytes {
         if let fixedAPNSID { return fixedAPNSID }
@@ -139,8 +140,8 @@ package struct Job: Sendable {
         return UUIDBytes(v5: hash)
     }
 
-    /// Where the topic's bundle identifier stands in `bytes`: the topic without the suffix of Live Activities, which
-    /// the paths of broadcast channels do not carry.
+    /// Where the topic's bundle identifier stands in `bytes`: the topic without the suffix of Live Activities. The
+    /// paths of broadcast channels have no such suffix.
     package var bundleID: Range<Int> {
         let suffix = PushType.liveActivity.topicSuffix.utf8CodeUnitCount
         guard Topic.pushType(of: bytes.span.extracting(topic)) == .liveActivity else { return topic }
@@ -168,20 +169,21 @@ package struct Job: Sendable {
         bytes.withUnsafeBufferPointer { buffer.append(contentsOf: $0[topic]) }
     }
 
-    /// This job refused for a reason that only its receiver knows, such as the route of its queue.
+    /// Refuses this job for a reason that only its receiver knows, such as the route of its queue.
     package consuming func refused(_ reason: Reason, _ detail: String) -> JobDefect {
         JobDefect(reason: reason, detail: detail, job: self)
     }
 }
 
-/// The earlier of a deadline in milliseconds and an expiration in seconds; an expiration of 0 is not a moment.
+/// The earlier of a deadline in milliseconds and an expiration in seconds, in milliseconds; nil without both. An
+/// expiration of 0 is not a moment.
 func firstExpiry(deadline: Int64?, expiration: Int64?) -> Int64? {
     guard let expiration, expiration != 0 else { return deadline }
     let end = milliseconds(fromSeconds: expiration)
     return min(end, deadline ?? end)
 }
 
-/// Milliseconds from seconds; what does not fit is the end of time.
+/// Milliseconds from seconds. A result that does not fit becomes `Int64.max`, or `Int64.min` if negative.
 func milliseconds(fromSeconds seconds: Int64) -> Int64 {
     let (product, overflowed) = seconds.multipliedReportingOverflow(by: 1_000)
     return overflowed ? (seconds < 0 ? .min : .max) : product

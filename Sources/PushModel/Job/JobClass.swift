@@ -1,4 +1,4 @@
-/// The urgency a producer asks for in the routing key; it chooses the queue where the route has a high lane.
+/// The urgency that a producer asks for in the routing key. It chooses the queue if the route has a high lane.
 package enum JobClass: String, Hashable, Sendable, CaseIterable {
     /// Ahead of `normal` where the route has `high_lane`.
     case high

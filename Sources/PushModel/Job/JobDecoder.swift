@@ -1,6 +1,6 @@
 /// Reads delivered messages as jobs.
 package struct JobDecoder: Sendable {
-    /// The largest body of a job, in bytes; larger ones are refused before they are buffered.
+    /// The largest body of a job, in bytes. Larger bodies are refused before they are buffered.
     package static let maximumBodyLength = 256 * 1_024
 
     /// A decoder; it keeps nothing between jobs.
@@ -12,7 +12,7 @@ package struct JobDecoder: Sendable {
     ///   - message: The message; its buffer becomes the job's.
     ///   - now: Milliseconds since 1970, for an id made here.
     ///   - random: Gives 64 random bits at each call; called only when the job brings no id.
-    /// - Returns: The job, or the first thing that is wrong with it and all that could still be read.
+    /// - Returns: The job; or its first defect, with all that could be read.
     package func decode(
         _ message: consuming JobMessage, now: Int64, random: () -> UInt64
     ) -> Result<Job, JobDefect> {
@@ -22,12 +22,12 @@ package struct JobDecoder: Sendable {
         return .failure(JobDefect(reason: defect.reason, detail: defect.detail, job: reader.job))
     }
 
-    /// Refuses a message for a reason that only its receiver knows (its queue, or that its body or its headers
-    /// were over a limit), and reads what can be read for the result.
+    /// Refuses a message for a reason that only its receiver knows: its queue, or a body or headers over a limit. Reads
+    /// the rest for the result.
     ///
     /// - Parameters:
-    ///   - message: The message; leave out what was not buffered.
-    ///   - reason: Why it is refused, whatever else may be wrong with it.
+    ///   - message: The message, without the parts that were not buffered.
+    ///   - reason: Why the message is refused. It replaces any other defect.
     ///   - detail: A sentence a person can act on.
     ///   - now: Milliseconds since 1970, for an id made here.
     ///   - random: Gives 64 random bits at each call; called only when the job brings no id.
@@ -39,7 +39,7 @@ package struct JobDecoder: Sendable {
         return JobDefect(reason: reason, detail: detail, job: reader.job)
     }
 
-    /// Refuses a message as `refuse` does, without a look at its body, which is kept for the dead letter.
+    /// Refuses a message as `refuse` does, without reading its body. The body is kept for the dead letter.
     package func refuseUnread(
         _ message: consuming JobMessage, _ reason: Reason, _ detail: String, now: Int64, random: () -> UInt64
     ) -> JobDefect {

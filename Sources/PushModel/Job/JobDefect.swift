@@ -1,12 +1,12 @@
-/// Why a job is `invalid`, with all that could still be read of it, so that a result can be written.
+/// Why a job is `invalid`, with all that could be read of it, so that a result can be written.
 package struct JobDefect: Error, Sendable {
     /// The reason as results spell it.
     package var reason: Reason
     /// A sentence a person can act on; never holds a device token or payload.
     package var detail: String
-    /// The job as far as it was read; always has an id, but perhaps no topic, environment or token.
+    /// The job as far as it was read. It always has an id, but may have no topic, environment or token.
     ///
-    /// Where its tokens could be read there is a result for each notification it is about; else one with index 0.
+    /// If its tokens could be read, there is a result for each notification that it is about; else one with index 0.
     package var job: Job
 
     /// What the result says.

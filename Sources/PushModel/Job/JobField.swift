@@ -1,12 +1,13 @@
-/// A field of an enveloped job. The one place where its name stands: what writes jobs, what reads them and the help use
-/// it, and the schema of jobs has the same fields.
+/// A field of an enveloped job. Its name stands nowhere else: the code that writes jobs, the code that reads them and
+/// the help use this. The schema of jobs has the same fields.
 package enum JobField: MessageField {
     case id, deviceToken, deviceTokens, topic, environment
     case pushType, priority, expiration, collapseID, apnsID
     case deadline, notBefore, onUnknown, reference, payload
     case operation, channelID, storagePolicy, results
 
-    /// The name on the wire. It is a constant where the field is one, so that reading a job looks nothing up.
+    /// The name on the wire. It is inlined: the name of a constant field is a constant, so reading a job looks nothing
+    /// up.
     @inline(__always)
     package var name: StaticString {
         switch self {

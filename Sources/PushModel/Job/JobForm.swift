@@ -1,9 +1,9 @@
-/// The two forms of a job: the payload alone with headers beside it, or all of it as one JSON object.
+/// The two forms of a job: the payload alone, with headers beside it; or one JSON object with everything.
 enum JobForm: Sendable {
     /// The form, as its page names it.
     case raw, enveloped
 
-    /// The form a content type stands for, nil for another type.
+    /// The form that a content type stands for; nil for another type.
     init?(_ contentType: Span<UInt8>) {
         if contentType.isMediaType(MessageName.rawContentType) {
             self = .raw
@@ -14,7 +14,7 @@ enum JobForm: Sendable {
         }
     }
 
-    /// Whether a body with this content encoding stands as it is, as it must in both forms.
+    /// Whether a body with this content encoding is not encoded. Both forms need that.
     static func isIdentity(_ contentEncoding: Span<UInt8>) -> Bool {
         // Some client libraries state a character set here.
         contentEncoding.count == 0 || contentEncoding.isMediaType("identity") || contentEncoding.isMediaType("utf-8")
@@ -23,7 +23,7 @@ enum JobForm: Sendable {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether this is a media type, whatever its parameters and its case.
+    /// Whether this is the media type, in any case, with or without parameters.
     fileprivate func isMediaType(_ type: StaticString) -> Bool {
         let length = type.utf8CodeUnitCount
         guard count >= length else { return false }

@@ -46,13 +46,13 @@ package struct JobHeaders: Sendable {
     var duplicate: HeaderValue?
     /// Whether one of the headers above came twice.
     var hasDuplicates = false
-    /// Headers that begin with `apns-` and mean nothing to this version.
+    /// How many headers begin with `apns-` and are not known to this version.
     var unknownCount = 0
 
     /// No headers.
     package init() {}
 
-    /// Takes in one header; those that mean nothing here are passed over.
+    /// Takes in one header. Unknown headers are ignored; those that begin with `apns-` are counted.
     ///
     /// - Parameters:
     ///   - name: Where the header's name stands in `bytes`.
@@ -60,7 +60,7 @@ package struct JobHeaders: Sendable {
     ///   - bytes: The message's buffer.
     package mutating func take(name: Range<Int>, value: HeaderValue, in bytes: borrowing [UInt8]) {
         let name = bytes.span.extracting(name)
-        // Names are told apart by length first: most lengths leave one or two candidates.
+        // The length is compared first, because most lengths leave one or two candidates.
         switch name.count {
         case 7 where name.matches(HeaderName.apnsID): Self.put(value, &apnsID, &hasDuplicates)
         case 8 where name.matches(HeaderName.version): Self.put(value, &version, &hasDuplicates)
@@ -89,7 +89,7 @@ package struct JobHeaders: Sendable {
         }
     }
 
-    /// Fills a place once; a second value is not taken, only noted.
+    /// Fills a place once. A second value is not taken, only noted.
     @inline(__always)
     private static func put(_ value: HeaderValue, _ place: inout HeaderValue?, _ hasDuplicates: inout Bool) {
         if place == nil { place = value } else { hasDuplicates = true }
@@ -98,6 +98,6 @@ package struct JobHeaders: Sendable {
     /// Whether a worker wrote the message as a retry copy.
     package var isCopy: Bool { version != nil }
 
-    /// Whether the message carries any header that only raw jobs use.
+    /// Whether the message has one of three headers that only raw jobs use: device token, topic or push type.
     var hasRawFields: Bool { deviceToken != nil || topic != nil || pushType != nil }
 }

@@ -1,4 +1,4 @@
-/// A delivered message as the decoder wants it: one buffer and where things are in it.
+/// A delivered message as the decoder needs it: one buffer, and where the parts stand in it.
 package struct JobMessage: Sendable {
     /// The buffer that holds all the ranges below.
     package var bytes: [UInt8]

@@ -1,13 +1,14 @@
-// Jobs about broadcast channels: messages to their listeners, and their making, reading, listing and end.
+// Jobs about broadcast channels: broadcasts, and creating, reading, listing and deleting broadcast channels.
 extension JobReader {
-    /// Reads what becomes the one request of a job whose operation is not `push`.
+    /// Reads the parts of the one request of a job whose operation is not `push`.
     mutating func readBroadcastChannelJob() {
         if written.namesDevices {
             written.fail(
                 .ambiguousDeviceToken,
                 "\(job.operation.text) takes no device token: send one job to the broadcast channel, one to devices")
         }
-        // A second broadcast channel is worse than a missing one: who lost the answer is asked first.
+        // A second broadcast channel is worse than a missing one. So a lost answer is reported, unless the job says
+        // otherwise.
         if job.operation == .createChannel, written.headers.onUnknown == nil, written.envelope.onUnknown == nil {
             job.onUnknown = .report
         }
@@ -16,7 +17,8 @@ extension JobReader {
         readBroadcastChannelBody()
     }
 
-    /// Broadcast channels belong to a bundle identifier; the suffix of Live Activities is cut off, others are mistakes.
+    /// Refuses a topic with a suffix other than that of Live Activities. Broadcast channels belong to a bundle
+    /// identifier.
     private mutating func checkBroadcastChannelTopic() {
         let type = Topic.pushType(of: written.bytes.span.extracting(job.topic))
         if let type, type != .liveActivity {
@@ -26,7 +28,7 @@ extension JobReader {
         }
     }
 
-    /// Push type, priority, expiration and the request's id.
+    /// Reads the push type, the priority, the expiration and the request's id. Refuses a collapse identifier.
     private mutating func readBroadcastChannelHeaders() {
         let pushType = written.readPushType()
         job.pushType = .liveActivity
@@ -47,7 +49,7 @@ extension JobReader {
         readAPNSID()
     }
 
-    /// The request's body: a broadcast's payload, or what APNs wants to know about a new broadcast channel.
+    /// Reads the request's body: a broadcast's payload, or the description of a new broadcast channel.
     private mutating func readBroadcastChannelBody() {
         let given: Range<Int>
         switch written.form {
@@ -80,8 +82,8 @@ extension JobReader {
         written.fail(.badRequestPayload, "\(job.operation.text) takes no payload: only a broadcast has one")
     }
 
-    /// A raw job's description of a new broadcast channel, sent byte for byte; APNs judges it, the result repeats its
-    /// policy.
+    /// Reads a raw job's description of a new broadcast channel. It is sent byte for byte, and APNs judges it. The
+    /// result repeats its storage policy.
     private mutating func readBroadcastChannelDescription(_ body: Range<Int>) {
         guard body.count <= BroadcastChannel.payloadLimit else {
             return written.fail(
@@ -93,7 +95,7 @@ extension JobReader {
         job.storagePolicy = answer.storagePolicy
     }
 
-    /// The description of a new broadcast channel, from the storage policy.
+    /// Writes the description of a new broadcast channel from the storage policy.
     private mutating func describeBroadcastChannel() {
         guard let policy = job.storagePolicy else {
             return written.fail(

@@ -2,11 +2,11 @@ import Text
 
 // Jobs that go to devices.
 extension JobReader {
-    /// Reads the device tokens and what becomes the requests to them.
+    /// Reads the device tokens and the parts of their requests.
     mutating func readPushJob() {
         job.tokens = DeviceTokens(reading: &written)
-        // They count beside any version and without one, so that a dead letter that somebody publishes again as it is
-        // pushes what it is about.
+        // The indexes count with and without a version header. So a dead letter that is published again as it is pushes
+        // only the notifications that it is about.
         if job.isMulticast, let value = written.headers.indexes { readIndexes(value) }
         readPushHeaders()
         readPayload()
@@ -23,7 +23,7 @@ extension JobReader {
         }
     }
 
-    /// What goes into the request's headers.
+    /// Reads the values of the request's headers.
     private mutating func readPushHeaders() {
         readPushType()
         switch written.readPriority() {
@@ -51,8 +51,11 @@ extension JobReader {
         if !job.pushType.isKnown { job.unknownFields += 1 }
     }
 
-    /// The push type given, or the default: by the topic's suffix; else, for an enveloped job, `background` when
-    /// `aps` holds only `content-available`; else `alert`.
+    /// Reads the given push type, or takes the default:
+    ///
+    /// - the push type of the topic's suffix;
+    /// - else `background`, for an enveloped job whose `aps` holds only `content-available`;
+    /// - else `alert`.
     private mutating func readPushType() {
         if let given = written.readPushType() {
             guard PushType.isLegal(written.bytes.span.extracting(given)) else {
@@ -68,7 +71,8 @@ extension JobReader {
         }
     }
 
-    /// The id that the request carries on every attempt: the one given, else the job's where it is a UUID.
+    /// Reads the id that the request has on every attempt: the given one; else the job's id, if the job is one request
+    /// and its id is a UUID.
     mutating func readAPNSID() {
         if let given = written.readAPNSID() {
             job.fixedAPNSID = UUIDBytes.parse(written.bytes.span.extracting(given))
@@ -85,7 +89,7 @@ extension JobReader {
         }
     }
 
-    /// The payload's bytes: a raw job's body, or the envelope's object as it was written.
+    /// Finds the payload's bytes: a raw job's body, or the envelope's object as it was written.
     private mutating func readPayload() {
         switch written.form {
         case .raw:

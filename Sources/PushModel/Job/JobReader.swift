@@ -1,6 +1,6 @@
 import Text
 
-/// Fills a job from its message by the rules of the contract, and goes on after a defect.
+/// Fills a job from its message by the rules of the contract. It goes on after a defect.
 struct JobReader {
     /// The job as far as it was read. It gets its buffer at the end.
     var job: Job
@@ -68,7 +68,7 @@ struct JobReader {
     private mutating func readHistory() {
         readEnqueuedAt()
         if let value = written.headers.replay { job.replay = written.text(value, HeaderName.replay, .badHeaders) }
-        // Producers have no business with these, so they count only beside the version a worker writes.
+        // Only workers write these headers. So they count only beside the version, which a worker writes.
         guard let version = written.headers.version, let number = written.number(version), number >= 1 else { return }
         if let value = written.headers.attempt {
             if let attempt = written.number(value), attempt >= 1, attempt <= 1_000_000 {
@@ -80,7 +80,7 @@ struct JobReader {
         if let value = written.headers.firstAttemptAt {
             job.firstAttemptAt = written.time(value, HeaderName.firstAttemptAt, .badHeaders)?.milliseconds
         }
-        // The copy was published twice. The broker does not mark the second as redelivered, so the header says it.
+        // The broker may have this copy twice. It does not mark the second as redelivered, so the header says it.
         if case .text(let word)? = written.headers.duplicate,
             written.bytes.span.extracting(word).matches(MessageName.possible)
         {
@@ -88,8 +88,8 @@ struct JobReader {
         }
     }
 
-    /// When the producer queued the job: the header, else the property, which is ignored where it is not a plausible
-    /// time.
+    /// Reads when the producer queued the job: from the header, else from the property. A property that is not a
+    /// plausible time is ignored.
     private mutating func readEnqueuedAt() {
         let time =
             if let value = written.headers.enqueuedAt {
@@ -126,7 +126,7 @@ struct JobReader {
                 written.fail(.badReference, "the reference has more than \(Job.maximumReferenceLength) bytes")
             }
         }
-        // A broken trace context starts a new trace; it must not cost a notification (W3C Trace Context 2.2).
+        // A malformed trace context is ignored. It must not prevent the notification (W3C Trace Context 2.2).
         if case .text(let range) = written.headers.traceparent,
             TraceContext.isLegal(written.bytes.span.extracting(range))
         {
@@ -134,7 +134,7 @@ struct JobReader {
         }
     }
 
-    /// Where the job goes, and what it asks for there.
+    /// Reads where the job goes, and what it asks for there.
     private mutating func readRouting() {
         let routing = JobRouting(reading: &written, routingKey: job.routingKey)
         job.environment = routing.environment
@@ -147,13 +147,13 @@ struct JobReader {
         job.storagePolicy = request.storagePolicy
     }
 
-    /// Refuses a job that would wait for longer than `Job.longestWait`, or whose time is over before it begins.
+    /// Refuses a job that would wait for longer than `Job.longestWait`, or that expires at or before `notBefore`.
     ///
     /// - Parameters:
     ///   - notBefore: Milliseconds since 1970.
     ///   - now: The same, for the present.
     private mutating func checkNotBefore(_ notBefore: Int64, now: Int64) {
-        // A worker let the original of a copy in. A clock that was set back since then must not end its wait.
+        // A worker checked the original of a copy. A clock that was set back since then must not fail the copy.
         if !written.headers.isCopy, notBefore - now > Job.longestWait {
             let days = Job.longestWait / 86_400_000
             return failNotBefore(notBefore, "more than \(days) days from now; publish the job later")

@@ -1,11 +1,11 @@
 /// What decides the route and the queue of a job: its environment, its topic and its class.
 ///
-/// Environment and topic stand in the job, in its routing key, or in both, which must not contradict each other then.
-/// The class stands in the key alone.
+/// Environment and topic stand in the job, in its routing key, or in both. If in both, they must agree. The class
+/// stands only in the key.
 struct JobRouting {
     /// The environment; nil only beside a defect.
     private(set) var environment: APNSEnvironment?
-    /// The class in the routing key, `normal` where that does not say.
+    /// The class in the routing key; `normal` if the key does not follow the pattern.
     let jobClass: JobClass
     /// Where the topic with its suffix stands; empty only beside a defect.
     private(set) var topic: Range<Int> = 0..<0
@@ -39,7 +39,7 @@ struct JobRouting {
         }
     }
 
-    /// Takes from the key what the job does not say, and refuses another environment or topic than the key's.
+    /// Takes the environment and the topic from the key if the job lacks them. Refuses a job that contradicts the key.
     private mutating func compare(with key: JobRoutingKey, _ written: inout WrittenJob) {
         if let environment, environment != key.environment {
             written.fail(
@@ -54,7 +54,7 @@ struct JobRouting {
         if environment == nil { environment = key.environment }
     }
 
-    /// Refuses a job that leaves something to a routing key that does not say it.
+    /// Refuses a job that lacks the environment or the topic and whose routing key does not follow the pattern.
     private mutating func requireBoth(_ written: inout WrittenJob, _ routingKey: Range<Int>) {
         if topic.isEmpty {
             written.fail(
@@ -64,7 +64,7 @@ struct JobRouting {
             written.fail(
                 .missingEnvironment,
                 "the job names no environment, and its routing key is not <environment>.<class>.<topic>")
-            // Not good enough to push by, but the result's key can name it.
+            // This is not enough to send a push, but the result's routing key can name the environment.
             environment = APNSEnvironment(firstWordOf: written.bytes.span.extracting(routingKey))
         }
     }

@@ -7,7 +7,7 @@ package struct JobRoutingKey: Sendable, Equatable {
     /// Where the topic, all the rest, stands in the bytes that were parsed.
     package var topic: Range<Int>
 
-    /// Reads a key; nil when it does not follow the pattern, as with keys of other exchanges.
+    /// Reads a key; nil if it does not follow the pattern, such as a key of another exchange.
     ///
     /// - Parameters:
     ///   - range: Where the key stands in `bytes`.
@@ -52,7 +52,7 @@ package struct JobRoutingKey: Sendable, Equatable {
         return "the routing key's topic must be 1 to \(Topic.maximumLength) of the characters A-Z a-z 0-9 . -"
     }
 
-    /// A word with a space in front where it is fit to be repeated: a short one of harmless characters.
+    /// A space and the word, if the word is at most 40 bytes of the characters of topics; else empty.
     private static func word(_ text: Span<UInt8>) -> String {
         guard text.count <= 40, Topic.isLegal(text) else { return "" }
         return " " + String(decoding: (0..<text.count).map { text[$0] }, as: UTF8.self)
@@ -60,7 +60,7 @@ package struct JobRoutingKey: Sendable, Equatable {
 }
 
 extension Span where Element == UInt8 {
-    /// Where a byte comes first at or after a position; nil where it does not come.
+    /// The first position of a byte at or after a position; nil if there is none.
     fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         (start..<count).first { self[$0] == byte }
     }

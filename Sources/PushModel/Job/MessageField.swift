@@ -1,4 +1,5 @@
-/// A field of a JSON body of the contract: its name stands in one place, for what writes it and for what reads it.
+/// A field of a JSON body of the contract. Its name stands in one place, for the code that writes it and the code that
+/// reads it.
 package protocol MessageField: CodingKey, CaseIterable, Sendable {
     /// The name on the wire.
     var name: StaticString { get }

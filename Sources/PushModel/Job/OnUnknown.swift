@@ -5,7 +5,7 @@ package enum OnUnknown: String, Hashable, Sendable, CaseIterable {
     /// Report it as `unknown`.
     case report
 
-    /// The wish these bytes name.
+    /// The wish that these bytes name; nil for other bytes.
     package init?(utf8 bytes: Span<UInt8>) {
         if bytes.matches("retry" as StaticString) {
             self = .retry

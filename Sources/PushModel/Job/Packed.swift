@@ -1,4 +1,4 @@
-/// A range of bytes within one message, in half the room of a `Range<Int>`: a worker holds thousands of jobs, and each
+/// A range of bytes within one message, in half the room of a `Range<Int>`. A worker holds thousands of jobs, and each
 /// has a dozen ranges.
 ///
 /// No message is as long as 4 GiB; a bound beyond that stops the program.

@@ -1,7 +1,7 @@
-/// Like `Packed`, for a range that may be missing; that takes no more room.
+/// Like `Packed`, for a range that may be missing. It takes no more room.
 @propertyWrapper
 package struct PackedIfAny: Sendable {
-    /// None is a range from the far end to the beginning, which no range is.
+    /// A lower bound above the upper one means that the range is missing.
     private var lower = UInt32.max
     private var upper: UInt32 = 0
 

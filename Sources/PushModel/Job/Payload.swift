@@ -1,6 +1,6 @@
 /// What a payload itself says about its push.
 enum Payload {
-    /// Whether `aps` holds `content-available` and nothing else, which makes it a background push.
+    /// Whether `aps` holds `content-available` and nothing else. Such a push is a background push.
     ///
     /// - Parameters:
     ///   - payload: Where the JSON object stands in `bytes`.

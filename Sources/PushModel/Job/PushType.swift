@@ -4,7 +4,7 @@
 package enum PushType: Sendable, Equatable {
     /// The types of Apple's list; `text` gives their spelling.
     case alert, background, complication, controls, fileProvider, liveActivity, location, mdm, pushToTalk, voip, widgets
-    /// A type this version does not know; it is sent as written, from these bytes of the job's buffer.
+    /// A type that this version does not know. It is sent as written, from these bytes of the job's buffer.
     case other(Range<Int>)
 
     /// The type these bytes name, `other` for an unknown one.
@@ -47,7 +47,7 @@ package enum PushType: Sendable, Equatable {
         }
     }
 
-    /// What the topic carries after the bundle id for this type; empty for a bare bundle id.
+    /// The topic's suffix after the bundle id for this type; empty if the topic is a bare bundle id.
     package var topicSuffix: StaticString {
         switch self {
         case .complication: ".complication"

@@ -1,4 +1,4 @@
-/// Which route an (environment, topic with suffix) belongs to, compared byte by byte without making text.
+/// Finds the route that claims an (environment, topic with suffix). It compares bytes and makes no text.
 package struct RoutesTable: Sendable {
     private struct Claim: Sendable {
         let environment: APNSEnvironment
@@ -24,7 +24,7 @@ package struct RoutesTable: Sendable {
         self.claims = claims
     }
 
-    /// The position of the route that claims a topic; nil when none does.
+    /// The position of the route that claims a topic; nil if none does.
     ///
     /// - Parameters:
     ///   - environment: The job's environment.

@@ -5,7 +5,7 @@ enum TokenFlaw: UInt8, Sendable {
 }
 
 extension TokenFlaw {
-    /// The flaw in words, nil for none.
+    /// The flaw in words; nil for `none`.
     var defect: Defect? {
         switch self {
         case .none: nil

@@ -24,11 +24,11 @@ package enum Topic {
         return true
     }
 
-    /// The push type that a topic's suffix stands for, nil for a bare bundle id.
+    /// The push type that a topic's suffix stands for; nil for a bare bundle id.
     ///
     /// - Parameter topic: A legal topic.
     package static func pushType(of topic: Span<UInt8>) -> PushType? {
-        // One look at the last byte spares most topics eight comparisons.
+        // The last byte is examined first, which saves most topics eight comparisons.
         switch topic.count > 5 ? topic[topic.count - 1] : 0 {
         case UInt8(ascii: "p"): topic.ends(with: ".voip") ? .voip : nil
         case UInt8(ascii: "n"): topic.ends(with: ".complication") ? .complication : nil

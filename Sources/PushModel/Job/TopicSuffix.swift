@@ -1,4 +1,4 @@
-/// What APNs lets follow a bundle identifier in a topic; a route claims each of its topics with every one of these.
+/// The suffixes that may follow a bundle identifier in a topic. A route claims each of its topics with every suffix.
 package enum TopicSuffix {
     /// The suffixes as text; the first is empty.
     package static let all: [String] = [""] + Topic.suffixes.map { "\($0)" }

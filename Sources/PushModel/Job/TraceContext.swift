@@ -2,7 +2,7 @@ import Text
 
 /// The rules for trace contexts: <https://www.w3.org/TR/trace-context/#traceparent-header>.
 enum TraceContext {
-    /// Whether the bytes have the form `00-<32 hex>-<16 hex>-<2 hex>`.
+    /// Whether the bytes have the form `<2 hex>-<32 hex>-<16 hex>-<2 hex>`, of any version and in any case.
     static func isLegal(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == 55 else { return false }
         for index in 0..<bytes.count {

@@ -1,6 +1,6 @@
-// The kinds that values are read as. A value of another kind is a defect, an absent field is not.
+// Reads values as the kinds that they must have. A value of another kind is a defect; an absent field is not.
 extension WrittenJob {
-    /// A whole number in a header: an integer, or its decimal digits; nil for anything else.
+    /// A whole number in a header: an integer, or its decimal digits. Nil for anything else, without a defect.
     func number(_ value: HeaderValue) -> Int64? {
         switch value {
         case .integer(let number): number
@@ -9,7 +9,8 @@ extension WrittenJob {
         }
     }
 
-    /// Text in a header, a number as its digits; fails with a reason on other kinds and on bytes that are not UTF-8.
+    /// Text in a header. A number becomes its digits. Other kinds fail with the reason, and bytes that are not UTF-8
+    /// with `badEncoding`.
     mutating func text(_ value: HeaderValue, _ name: StaticString, _ reason: Reason) -> Range<Int>? {
         switch value {
         case .text(let range), .bytes(let range):
@@ -25,7 +26,8 @@ extension WrittenJob {
         return nil
     }
 
-    /// The text of a string field, its escapes undone; nil when absent or null, a defect when of another type.
+    /// The text of a string field without escapes; nil if the field is absent or null. Another type is a defect, and
+    /// half of a surrogate pair is one, too.
     mutating func text(_ value: JSONValue?, _ field: JobField) -> Range<Int>? {
         guard let value else { return nil }
         guard value.kind == .string else {
@@ -38,7 +40,7 @@ extension WrittenJob {
         return nil
     }
 
-    /// A whole-number field; nil when absent or null, a defect when of another type.
+    /// A whole-number field; nil if the field is absent or null. Another type is a defect.
     mutating func integer(_ value: JSONValue?, _ field: JobField) -> Int64? {
         guard let value else { return nil }
         if value.kind == .number, !value.flag, let number = bytes.span.extracting(value.range).wholeNumber() {
@@ -48,7 +50,7 @@ extension WrittenJob {
         return nil
     }
 
-    /// A time in a header; nil, and a defect, where it is not a plausible one.
+    /// A time in a header. A value that is not a plausible time gives nil and a defect.
     ///
     /// - Parameters:
     ///   - value: The header's value.
@@ -66,7 +68,7 @@ extension WrittenJob {
         return nil
     }
 
-    /// A time in a field; nil where the field is absent, and a defect where it is not a plausible time.
+    /// A time in a field; nil if the field is absent. A value that is not a plausible time gives nil and a defect.
     ///
     /// - Parameters:
     ///   - value: The field's value.

@@ -1,5 +1,5 @@
-// Where each value stands: in a field of the body, in a header, or in either. Nil where it stands nowhere, and, with a
-// defect, where it is not of its kind.
+// Where each value stands: in a field of the body, in a header, or in either. A value that stands nowhere is nil. A
+// value of the wrong kind is a defect.
 
 // MARK: - In a field alone
 extension WrittenJob {
@@ -75,7 +75,7 @@ extension WrittenJob {
 
 // MARK: - In both forms: a header, or else a field
 extension WrittenJob {
-    /// The wish for requests without an answer.
+    /// What to do if a request gets no answer.
     mutating func readOnUnknown() -> Range<Int>? {
         text(headers.onUnknown, HeaderName.onUnknown, or: envelope.onUnknown, .onUnknown, .badOnUnknown)
     }
@@ -85,7 +85,7 @@ extension WrittenJob {
         text(headers.reference, HeaderName.reference, or: envelope.reference, .reference, .badReference)
     }
 
-    /// The wish for results that come several in a message.
+    /// The wish for messages with several results each.
     mutating func readResults() -> Range<Int>? {
         text(headers.results, HeaderName.results, or: envelope.results, .results, .badResults)
     }
@@ -105,7 +105,7 @@ extension WrittenJob {
         time(headers.notBefore, HeaderName.notBefore, or: envelope.notBefore, .notBefore, .badNotBefore)
     }
 
-    /// A text in a header, or else in a field, also where the header is not of its kind.
+    /// A text in a header. If the header is absent or of the wrong kind, the text in the field.
     @inline(__always)
     private mutating func text(
         _ header: HeaderValue?, _ name: StaticString, or value: JSONValue?, _ field: JobField, _ reason: Reason
@@ -114,7 +114,7 @@ extension WrittenJob {
         return text(value, field)
     }
 
-    /// A time in a header, or else in a field.
+    /// A time in a header. If the header is absent, the time in the field.
     @inline(__always)
     private mutating func time(
         _ header: HeaderValue?, _ name: StaticString, or value: JSONValue?, _ field: JobField, _ reason: Reason

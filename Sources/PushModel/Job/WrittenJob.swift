@@ -1,8 +1,8 @@
-/// A job as its producer wrote it: what it says in headers and in the fields of its body, and the first thing that is
-/// wrong with it.
+/// A job as its producer wrote it: its headers, the fields of its body, and its first defect.
 ///
-/// Reading goes on after a defect, so that a result can say as much as possible. This owns the message's buffer, into
-/// which all ranges point. Texts that do not stand there as they are meant, such as those with escapes, are appended.
+/// Reading goes on after a defect, so that a result can say as much as possible. The written job owns the message's
+/// buffer, and all ranges point into the buffer. A text that does not stand there as it is meant is appended; for
+/// example, the text of a string with escapes.
 struct WrittenJob {
     /// The message's buffer, which only grows.
     var bytes: [UInt8]
@@ -10,16 +10,16 @@ struct WrittenJob {
     let headers: JobHeaders
     /// The fields of an enveloped job; empty for a raw one.
     private(set) var envelope = Envelope()
-    /// Which of the two forms the job has; nil when the content type does not say.
+    /// Which of the two forms the job has; nil if the content type names neither.
     private(set) var form: JobForm?
     /// The first thing that was found wrong.
     private(set) var defect: Defect?
 
-    /// Takes over a message's buffer, tells the form of the job, and finds the fields of an enveloped one.
+    /// Takes over a message's buffer, finds out the form of the job, and finds the fields of an enveloped job.
     init(_ message: consuming JobMessage) {
         var message = message
         bytes = message.bytes
-        // Leaves this as the buffer's only owner, so that texts can be appended without copying it.
+        // The written job becomes the buffer's only owner. So texts can be appended without copying the buffer.
         message.bytes = []
         headers = message.headers
         readForm(message.contentType, message.contentEncoding)
@@ -31,7 +31,7 @@ struct WrittenJob {
         if defect == nil { defect = Defect(reason: reason, detail: detail) }
     }
 
-    /// Tells the two forms apart by the content type, whose parameters and case do not matter.
+    /// Tells the two forms apart by the content type. Its parameters and its case do not matter.
     private mutating func readForm(_ contentType: Range<Int>?, _ contentEncoding: Range<Int>?) {
         if let contentEncoding, !JobForm.isIdentity(bytes.span.extracting(contentEncoding)) {
             fail(.badEncoding, "a content_encoding other than identity is not supported; send the body as it is")
@@ -50,7 +50,7 @@ struct WrittenJob {
         }
     }
 
-    /// Finds the fields of the body, keeping those before a mistake.
+    /// Finds the fields of the body. Fields before a mistake are kept.
     private mutating func readEnvelope(_ body: Range<Int>) {
         do throws(JSONError) {
             if try !envelope.read(body, in: bytes) { fail(.badJSON, "the body must be a JSON object") }
@@ -63,21 +63,21 @@ struct WrittenJob {
 
 // MARK: - What the whole job says
 extension WrittenJob {
-    /// Whether it names a device token, or a list of them.
+    /// Whether the job names a device token, or a list of them.
     var namesDevices: Bool {
         form == .raw ? headers.deviceToken != nil : envelope.deviceToken != nil || envelope.deviceTokens != nil
     }
 
-    /// Whether it names an operation or a broadcast channel; nearly none does.
+    /// Whether the job names an operation, a broadcast channel or a storage policy. Nearly no job does.
     var namesBroadcastChannel: Bool {
         headers.operation != nil || headers.channelID != nil || envelope.operation != nil
             || envelope.channelID != nil || envelope.storagePolicy != nil
     }
 
-    /// Whether it names a collapse identifier.
+    /// Whether the job names a collapse identifier.
     var namesCollapseID: Bool { form == .raw ? headers.collapseID != nil : envelope.collapseID != nil }
 
-    /// How many of its fields, or of its headers `apns-…`, mean nothing to this version.
+    /// How many of the job's fields, or of its headers `apns-…`, this version does not know.
     var unknownCount: Int { form == .raw ? headers.unknownCount : envelope.unknownCount }
 
     /// Whether two parts of the buffer are the same text.

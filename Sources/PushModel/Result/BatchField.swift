@@ -1,8 +1,8 @@
 /// A field that only a message with several results has, beside the fields of a result. These names stand nowhere else.
 ///
 /// The top of the message has the fields that all results share, the fields that are null in most results, and
-/// `results`. An entry has its other fields: `message_id`, `correlation_id` and `traceparent` where it has them, and the
-/// fields of its result that the top lacks or has as null.
+/// `results`. An entry has `message_id`, perhaps `correlation_id` and `traceparent`, and the fields of its result that
+/// the top lacks or has as null.
 package enum BatchField: MessageField {
     /// The results, in the order in which their notifications were settled.
     case results

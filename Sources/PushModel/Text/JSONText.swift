@@ -1,6 +1,7 @@
 import Text
 
-/// Reads the text of JSON strings and their escapes. It stands in this module for the reason that ``JSONScanner`` gives.
+/// Reads the text of JSON strings and their escapes. It stands in this module for the reason that ``JSONScanner``
+/// gives.
 package enum JSONText {
     /// Appends the text of a string, with each escape replaced by its character.
     ///
@@ -87,8 +88,8 @@ package enum JSONText {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// A word with a mark, the high bit, in each byte that is not plain. The lowest mark is exact. Marks above it may be
-    /// false.
+    /// A word with a mark, the high bit, in each byte that is not plain. The lowest mark is exact. Marks above it may
+    /// be false.
     @inline(__always)
     static func specialBytes(in word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
