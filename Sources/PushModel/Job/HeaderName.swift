@@ -61,8 +61,8 @@ package enum HeaderName {
     package static var attempt: StaticString { "x-apns-attempt" }
     /// Milliseconds since 1970 of the first attempt.
     package static var firstAttemptAt: StaticString { "x-apns-first-attempt-at" }
-    /// The positions of `device_tokens` that the message is about, as in `0-4,7`; absent = all. Read on
-    /// every multicast job.
+    /// The positions of `device_tokens` that the message is about, as in `0-4,7`; absent = all. Read on every
+    /// multicast job.
     package static var indexes: StaticString { "x-apns-indexes" }
 
     // MARK: On results and dead letters
@@ -73,6 +73,8 @@ package enum HeaderName {
     package static var status: StaticString { "x-apns-status" }
     /// The reason.
     package static var reason: StaticString { "x-apns-reason" }
+    /// What is known about a duplicate.
+    ///
     /// - On the result of a redelivery that was not pushed again: `suppressed`.
     /// - On a retry copy that the broker may have twice: `possible`. The copy was published again because its confirm
     ///   was lost, or it was made from a redelivered job.
