@@ -57,7 +57,7 @@ package enum HeaderName {
 
     /// The version of these headers: 1.
     package static var version: StaticString { "x-apns-v" }
-    /// The attempt that this copy is for, from 1. On dead letters: the last attempt.
+    /// The attempt that this copy is for, from 1. On results and dead letters: the last attempt.
     package static var attempt: StaticString { "x-apns-attempt" }
     /// Milliseconds since 1970 of the first attempt.
     package static var firstAttemptAt: StaticString { "x-apns-first-attempt-at" }
