@@ -1,8 +1,8 @@
 /// How the `admin` section is read.
 extension ConfigurationBuilder {
-    /// Where the server listens: beyond this machine only with a token.
+    /// Where the server listens. An address that other machines can reach is refused without `admin.token_file`.
     func adminListen(_ root: SettingReader) -> ListenAddress? {
-        // Null switches the server off, which only a key that is there can say.
+        // An absent key has a default address. Only a null that somebody wrote switches the server off.
         if root.isNull(keys.adminListen) { return nil }
         let address = root.value(keys.adminListen)
         if !address.isLoopback, !root.isPresent(keys.adminTokenFile) {
@@ -13,7 +13,7 @@ extension ConfigurationBuilder {
         return address
     }
 
-    /// The file with the server's token, which must hold a long one already.
+    /// The file with the server's token. The file must exist, and its first line must be long enough.
     func adminToken(_ root: SettingReader) -> String? {
         guard let path = file(keys.adminTokenFile, of: root) else { return nil }
         let problem: String?

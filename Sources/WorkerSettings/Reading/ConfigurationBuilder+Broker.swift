@@ -4,7 +4,8 @@ import RabbitMQ
 
 /// How the `broker` section is read.
 extension ConfigurationBuilder {
-    /// Reads the section; each address is judged where it stands, also for whether it may be plaintext.
+    /// Reads the section. Each address is checked, also for whether it may be plaintext; problems name the place of the
+    /// address.
     func broker(_ root: SettingReader) -> BrokerConfiguration {
         let keys = keys.broker
         let allowsPlaintext = root.value(keys.allowPlaintext)
@@ -45,7 +46,7 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// Refuses what is not the address of a management API, and a password that could be read on the way.
+    /// Refuses text that is not the address of a management API, and a login that would cross the network in plaintext.
     private func check(managementAddress: SecretText, allowsPlaintext: Bool) throws(Rejection) {
         let address = try AddressText(managementAddress.revealed)
         guard ["http", "https"].contains(address.scheme) else { throw Rejection("must begin with http:// or https://") }
@@ -58,7 +59,7 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// The file with the password, which must hold one already.
+    /// The file with the password. The file must exist, and its first line must not be empty.
     private func brokerPassword(_ root: SettingReader) -> String? {
         guard let path = file(keys.broker.passwordFile, of: root) else { return nil }
         do throws(TextFile.Failure) {
@@ -86,11 +87,11 @@ extension BrokerConfiguration {
     /// The variable that names a file with the brokers' URIs.
     static let uriFileVariable = "MARTLET_BROKER_URI_FILE"
 
-    /// Reads addresses that a file holds: one, or several with commas or line ends between them, or a JSON list.
+    /// Reads addresses from a file: one address, several with commas or line ends between them, or a JSON list.
     ///
     /// - Parameter path: The file, as `MARTLET_BROKER_URI_FILE` names it.
-    /// - Returns: Addresses that were not looked at yet.
-    /// - Throws: `invalidURI` without a URI.
+    /// - Returns: The addresses, not checked yet.
+    /// - Throws: `invalidURI`; its message quotes no URI.
     static func addresses(in path: String) throws(AMQPError) -> [SecretText] {
         let problems = ConfigurationProblems()
         var root = ConfigurationNode(content: .null, origin: .defaults)

@@ -3,7 +3,7 @@ import TLS
 
 /// Certificate credentials, and what a route may do with one.
 extension ConfigurationBuilder {
-    /// Reads a credential of kind `certificate`; the certificate itself is read too, for routes are checked against it.
+    /// Reads a credential of kind `certificate`, and the certificate itself, because routes are checked against it.
     func certificate(_ entry: SettingReader, name: String?) -> KnownCredential? {
         let keys = keys.credentials
         for key in [keys.keyID, keys.teamID] where entry.isPresent(key) {
@@ -12,7 +12,7 @@ extension ConfigurationBuilder {
         let isContainer = entry.isPresent(keys.file)
         let source = isContainer ? container(entry, credential: name) : pair(entry, credential: name)
         guard let name else { return nil }
-        // Even with a bad part the name counts, so that routes do not complain about it as well.
+        // Loading fails if a part is missing. The name stays, so that the entry counts as a credential until then.
         let configuration = CertificateCredentialConfiguration(
             name: name, source: source ?? .pem(certificateFile: "", keyFile: ""))
         var known = KnownCredential(value: .certificate(configuration))
@@ -61,8 +61,7 @@ extension ConfigurationBuilder {
 
     /// Checks what a route wants against what its credential is for.
     ///
-    /// What a file holds can change at any time, so a certificate that is not for the route keeps no other route from
-    /// working.
+    /// The content of a file can change at any time. So a certificate that is not for this route stops only this route.
     func check(
         _ entry: SettingReader, route: String?, topics: [Setting<String>], environment: APNSEnvironment?,
         omitTopic: Bool, against known: KnownCredential
@@ -74,7 +73,7 @@ extension ConfigurationBuilder {
         guard let facts = known.facts, !facts.topics.isEmpty else { return }
         let refuse = { (origin: ConfigurationOrigin, name: String, reason: String) in
             let message = "\(name): the certificate of \"\(known.value.name)\" \(reason)"
-            // A route without a name is refused for that.
+            // A route without a name is refused in any case.
             if let route { problems.add(origin, message, route: route) } else { problems.add(origin, message) }
         }
         for topic in topics where !facts.covers(topic.value) {

@@ -26,7 +26,7 @@ extension ConfigurationBuilder {
         let path = file(keys.keyFile, of: entry, credential: name)
         let (keyID, teamID) = (entry.value(keys.keyID), entry.value(keys.teamID))
         guard let name else { return nil }
-        // Even with a bad part the name counts, so that routes do not complain about it as well.
+        // Loading fails if a part is missing. The credential stays, so that its routes are still checked against it.
         return KnownCredential(
             value: .token(
                 TokenCredentialConfiguration(
@@ -69,7 +69,7 @@ extension ConfigurationBuilder {
         if let known = credentials.first(where: { $0.value.name == credential }) {
             check(entry, route: name, topics: topics, environment: environment, omitTopic: omitTopic, against: known)
         }
-        // Read before anything can be missing, so that all problems come out at once.
+        // Everything is read before the function can return, so that all problems come out at once.
         let (connections, lanes) = (entry.value(keys.connections), entry.value(keys.lanes))
         let (highLane, rate) = (entry.value(keys.highLane), entry.value(keys.rate))
         let (resultsQueue, resultsBatch) = (entry.value(keys.resultsQueue), entry.value(keys.resultsBatch))
@@ -106,7 +106,7 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// The names of all credentials written, also of those that are refused for another reason.
+    /// The names of all credentials in the file, also of those that are refused.
     private func credentialNames(_ root: SettingReader) -> [String] {
         root.records("credentials").compactMap { entry in
             guard case .scalar(let name, _)? = entry.node["name"]?.content else { return nil }
@@ -115,14 +115,14 @@ extension ConfigurationBuilder {
     }
 }
 
-/// One topic of one route, for finding two that would want the same binding.
+/// One topic of one route. Two claims that overlap would want the same binding.
 private struct TopicClaim {
     let topic: String
     let environment: APNSEnvironment
     let route: String?
     let origin: ConfigurationOrigin
 
-    /// Whether some (environment, topic with suffix) would belong to both.
+    /// Whether some (environment, topic with suffix) would belong to both claims.
     func overlaps(_ other: TopicClaim) -> Bool {
         environment == other.environment && TopicSuffix.overlap(topic, other.topic)
     }

@@ -12,17 +12,17 @@ struct ConfigurationBuilder {
         var facts: CertificateFacts?
     }
 
-    /// The directory of the configuration file, against which its relative paths are read.
+    /// The directory of the configuration file. Relative paths in the file start there.
     let directory: String
     /// Where problems go.
     let problems: ConfigurationProblems
-    /// The environment, for the settings that other programs share.
+    /// The environment, for the settings that other programs share, such as `HTTPS_PROXY`.
     let environment: [String: String]
 
     /// The keys that are read.
     let keys = WorkerKeys.all
 
-    /// Reads everything; the result counts only while no problem was noted.
+    /// Reads everything. The result is valid only if no problem was noted.
     func configuration(_ root: SettingReader, instanceName: () -> String) -> WorkerConfiguration {
         let credentials = credentials(root)
         let routes = routes(root, credentials: credentials)
@@ -71,7 +71,7 @@ struct ConfigurationBuilder {
                 development: root.value(keys.broadcastChannelsDevelopment) ?? broadcastChannels.development))
     }
 
-    /// The file with further authorities, which must hold some already.
+    /// The file with further authorities. It must hold at least one already.
     private func trustFile(_ root: SettingReader) -> String? {
         guard let path = file(keys.apns.trustFile, of: root) else { return nil }
         do throws(TLSError) {
@@ -121,7 +121,7 @@ struct ConfigurationBuilder {
         return tiers.map(\.value)
     }
 
-    /// Reads the path of the journal's directory; it need not be there yet, but what is above it must be.
+    /// Reads the path of the journal's directory. The directory may be missing, but its parent must exist.
     private func journal(_ root: SettingReader) -> String? {
         guard let written = root.value(keys.journal) else { return nil }
         guard written.utf8.count < 4_000, !written.utf8.contains(UInt8(ascii: "\n")) else {
@@ -139,9 +139,9 @@ struct ConfigurationBuilder {
     /// - Parameters:
     ///   - key: The setting.
     ///   - reader: Reads it.
-    ///   - credential: The name of the credential that the file belongs to, whose routes alone need it; its path counts
-    ///     though it cannot be read.
-    /// - Returns: The path; nil when it is absent or was refused.
+    ///   - credential: The name of the credential that the file belongs to; nil for none. Only the routes of this
+    ///     credential need the file, so its path is returned even if the file cannot be read.
+    /// - Returns: The path; nil if the key is absent or the path was refused.
     func file(_ key: SettingKey<String?>, of reader: SettingReader, credential: String? = nil) -> String? {
         guard let written = reader.value(key) else { return nil }
         guard !written.contains("-----BEGIN"), !written.contains("\n"), written.utf8.count < 4096 else {
@@ -151,7 +151,7 @@ struct ConfigurationBuilder {
         let origin = reader.origin(of: key)
         let path = resolve(written, from: origin)
         guard let problem = TextFile.problem(at: path) else { return path }
-        // What stands there by mistake may be the password itself.
+        // By mistake, the path may be the password itself.
         let place = key.facts.name == "password_file" ? "this file" : path
         let message = "\(reader.name(of: key)): cannot read \(place): \(problem)"
         guard let credential else {
@@ -162,7 +162,8 @@ struct ConfigurationBuilder {
         return path
     }
 
-    /// A path as it is meant: relative to the file's directory; to the working directory when the environment gave it.
+    /// A full path: relative to the configuration file's directory, or to the working directory if the environment gave
+    /// it.
     private func resolve(_ path: String, from origin: ConfigurationOrigin) -> String {
         if case .file = origin { TextFile.resolve(path, against: directory) } else { path }
     }

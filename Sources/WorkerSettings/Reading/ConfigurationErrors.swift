@@ -1,4 +1,5 @@
-/// Everything that is wrong with the configuration, in the order of the file, then of the environment.
+/// Everything that is wrong with the configuration: errors without a place, then in the order of the file, then those
+/// of the environment.
 package struct ConfigurationErrors: Error, Sendable, CustomStringConvertible {
     /// The errors; at least one.
     package let all: [ConfigurationError]

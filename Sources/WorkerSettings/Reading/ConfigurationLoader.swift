@@ -1,12 +1,12 @@
 import Glibc
 import PushModel
 
-/// Reads the configuration: defaults, under the file, under the environment.
+/// Reads the configuration. The environment wins over the file, and the file wins over the defaults.
 package enum ConfigurationLoader {
     /// Reads and checks everything, and reports all problems at once.
     ///
-    /// The files of a credential that cannot be used, or that are not for a route, are a problem only where no route
-    /// has others.
+    /// A credential stops only its own routes if its files cannot be used or are not for them. Loading fails for this
+    /// reason only if no route is left.
     ///
     /// - Parameters:
     ///   - file: The path of the YAML file; nil to use the environment alone.
@@ -29,8 +29,8 @@ package enum ConfigurationLoader {
         let builder = ConfigurationBuilder(
             directory: TextFile.directory(of: file ?? ""), problems: problems, environment: environment)
         let configuration = builder.configuration(reader, instanceName: instanceName)
-        // One app's files must not keep the others from starting; with none to start the person at the terminal is
-        // told.
+        // One app's files must not keep the other routes from starting. Without any usable route, the person at the
+        // terminal gets the errors.
         let mayStart = configuration.routes.contains {
             !problems.unusableCredentials.contains($0.credential) && !problems.unservedRoutes.contains($0.name)
         }
@@ -41,20 +41,21 @@ package enum ConfigurationLoader {
     /// Whether a configuration file says itself where the broker is.
     ///
     /// - Parameter file: The file's path.
-    /// - Returns: Also true for a pipe, which can be read only once; false for a file that cannot be read.
+    /// - Returns: Also true for everything but a regular file, such as a pipe, which can be read only once, or a
+    ///   missing file. False for a regular file that cannot be read.
     package static func saysWhereTheBrokerIs(_ file: String) -> Bool {
         var status = stat()
         guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
         return readFile(file, ConfigurationProblems())?["broker"]?["uri"].map { !$0.isNull } ?? false
     }
 
-    /// The names of the variables that win over the file.
+    /// The names of the variables in the environment that win over the file; empty variables do not count.
     package static func variables(in environment: [String: String]) -> [String] {
         ConfigurationSchema.variables.flatMap { [$0.name, $0.fileName].compactMap(\.self) }
             .filter { environment[$0]?.isEmpty == false }
     }
 
-    /// The host's name and four random hexadecimal digits.
+    /// The host's name, or `worker` if it is unknown, and four random hexadecimal digits.
     package static func generatedInstanceName() -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         let isKnown = gethostname(&buffer, buffer.count - 1) == 0 && buffer[0] != 0

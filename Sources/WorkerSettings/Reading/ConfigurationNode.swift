@@ -1,4 +1,4 @@
-/// One value as it was written, with its place: what a YAML file and the environment have in common.
+/// One value as it was written, with its place. A YAML file and the environment both become such values.
 struct ConfigurationNode: Sendable {
     /// A key of a mapping and its value.
     struct Entry: Sendable {
@@ -59,8 +59,8 @@ struct ConfigurationNode: Sendable {
         return ConfigurationNode(content: isNull ? .null : .scalar(text, quoted: quoted), origin: origin)
     }
 
-    /// Sets the value at a path, making the mappings on the way. A value on the way that is not a mapping stays, and
-    /// nothing is set.
+    /// Sets the value at a path, and makes the mappings on the way. If a value on the way is not a mapping, that value
+    /// stays, and nothing is set.
     mutating func set(_ path: ArraySlice<String>, to value: ConfigurationNode) {
         guard let key = path.first else {
             self = value

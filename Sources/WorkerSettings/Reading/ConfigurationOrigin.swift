@@ -9,7 +9,8 @@ package enum ConfigurationOrigin: Sendable, Hashable, CustomStringConvertible {
     /// Nowhere: the built-in defaults.
     case defaults
 
-    /// `file:line:column`, or the variable's name.
+    /// `file:line:column`; the variable's name, with line and column for JSON text; or `configuration` for the
+    /// defaults.
     package var description: String {
         switch self {
         case .file(let path, let line, let column): "\(path):\(line):\(column)"

@@ -2,13 +2,13 @@
 final class ConfigurationProblems {
     /// What was found so far.
     private(set) var errors: [ConfigurationError] = []
-    /// The names of credentials whose files cannot be used, which keeps only their routes from working.
+    /// The names of credentials whose files cannot be used. Only the routes of these credentials cannot work.
     private(set) var unusableCredentials: Set<String> = []
-    /// The names of routes that their certificates are not for, which keeps only these routes from working.
+    /// The names of routes whose certificates are for something else. Only these routes cannot work.
     private(set) var unservedRoutes: Set<String> = []
     private var credentialErrors = 0
 
-    /// Whether nothing was found but credentials whose files cannot be used, or are for other routes.
+    /// Whether every problem is about a credential: its files cannot be used, or its certificate is not for a route.
     var areOnlyCredentials: Bool { errors.count == credentialErrors }
 
     /// Notes one problem.

@@ -1,17 +1,18 @@
-/// Which keys may stand where in the configuration file, and the environment variables that stand for them.
+/// Which keys may stand where in the configuration file, and the environment variable of each key.
 enum ConfigurationSchema {
     /// What every variable begins with.
     static let environmentPrefix = "MARTLET_"
 
-    /// Variables with the prefix that are not settings: where a worker under test is to die, see ``FailPoint``; and
-    /// which context a command works with.
+    /// Variables with the prefix that are not settings. One says where a worker under test dies, see ``FailPoint``. The
+    /// other names the context that a command works with.
     static let otherVariables: Set<String> = ["MARTLET_FAILPOINT", "MARTLET_CONTEXT"]
 
     /// What may stand under a key.
     enum Shape: Sendable {
         /// A single value.
         case value
-        /// A list of single values; one value alone also counts. In the environment: separated by commas.
+        /// A list of single values; one value alone also counts. In the environment: separated by commas or line ends,
+        /// or a JSON list.
         case values
         /// A mapping.
         case section

@@ -2,8 +2,8 @@ import Yams
 
 /// Turns YAML (and with it JSON) text into nodes with places.
 ///
-/// Scalars stay text: their type is decided by the setting that reads them, so YAML's `yes`, `on` and `1:30` hold no
-/// surprises. Anchors and aliases are refused, which also keeps a small file from growing into a large one.
+/// Scalars stay text: the setting that reads a scalar decides its type. So YAML's `yes`, `on` and `1:30` have no
+/// special meaning. Anchors and aliases are refused, which also keeps a small file from growing into a large one.
 struct ConfigurationYAML {
     /// Makes an origin from a line and a column, both from 1.
     let origin: (_ line: Int, _ column: Int) -> ConfigurationOrigin
@@ -17,7 +17,7 @@ struct ConfigurationYAML {
     /// Reads one document.
     ///
     /// - Parameters:
-    ///   - text: The document; empty text is an empty mapping.
+    ///   - text: The document; empty text gives a null node.
     ///   - origin: Names a place in it.
     /// - Returns: The root (nil when the text is not YAML) and what is wrong.
     static func read(
@@ -25,7 +25,8 @@ struct ConfigurationYAML {
     ) -> (root: ConfigurationNode?, errors: [ConfigurationError]) {
         var reader = ConfigurationYAML(origin: origin)
         do {
-            // The basic resolver types nothing, so that `1` and "1" are distinct keys only by their text.
+            // The basic resolver gives scalars no types. So keys differ only if their text differs, as `1` and "1" do
+            // not.
             let parser = try Parser(yaml: text, resolver: .basic)
             guard let root = try parser.singleRoot() else {
                 return (ConfigurationNode(content: .null, origin: origin(1, 1)), [])
@@ -79,14 +80,14 @@ struct ConfigurationYAML {
         origin(node.mark?.line ?? 1, node.mark?.column ?? 1)
     }
 
-    /// Whether the parser stopped at a tab in front of everything else in a line.
+    /// Whether the parser stopped in a line whose first character after spaces is a tab.
     private static func isTab(_ mark: Mark, of text: String) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: mark.line, omittingEmptySubsequences: false)
         guard mark.line >= 1, mark.line <= lines.count else { return false }
         return lines[mark.line - 1].prefix(max(1, mark.column)).drop { $0 == " " }.first == "\t"
     }
 
-    /// Says what the parser disliked without quoting the text, which may hold a password.
+    /// Says what the parser refused. The text is not quoted, because it may hold a password.
     private func describe(_ error: YamlError) -> ConfigurationError {
         switch error {
         case .scanner(_, _, let mark, let text) where Self.isTab(mark, of: text):

@@ -61,7 +61,8 @@ struct EnvironmentOverlay {
         return root
     }
 
-    /// Splits at commas and line ends; a comma inside an AMQP URI's password does not split it.
+    /// Splits at commas and line ends. A piece without `://` belongs to the URI before it, because a password may have
+    /// a comma.
     static func split(_ text: String) -> [String] {
         var words: [String] = []
         for piece in text.split(whereSeparator: { $0 == "," || $0.isNewline }).map(Self.trimmed) where !piece.isEmpty {
@@ -81,8 +82,8 @@ struct EnvironmentOverlay {
         return String(String(kept).reversed())
     }
 
-    /// Refuses variables with our prefix that set nothing; those that Kubernetes sets for a service of that name are
-    /// left alone.
+    /// Refuses variables with our prefix that set nothing. Variables that Kubernetes sets for a service of that name
+    /// are ignored.
     private func checkNames() {
         let known = ConfigurationSchema.variables.flatMap { [$0.name] + ($0.fileName.map { [$0] } ?? []) }
         for (name, value) in environment.sorted(by: { $0.key < $1.key })
@@ -96,14 +97,14 @@ struct EnvironmentOverlay {
         }
     }
 
-    /// What the writer of an unknown variable may have meant, as a sentence with a space before it.
+    /// A sentence that helps the writer of an unknown variable, with a space before it; empty if nothing is near.
     private static func hint(for name: String, among known: [String]) -> String {
         let prefix = ConfigurationSchema.environmentPrefix
         if name == prefix + "CONFIG" { return " The path of the configuration file is given with --config." }
         if let member = known.first(where: { $0.hasPrefix(name + "_") }) {
             return " It is a section: each of its settings has a variable of its own, such as \(member)."
         }
-        // Compared without the prefix, which would make any two names look alike.
+        // Compared without the prefix: the prefix would make any two names look alike.
         let nearest = Suggestion.nearest(
             to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) })
         return nearest.map { " Did you mean \"\(prefix)\($0)\"?" } ?? ""

@@ -1,4 +1,4 @@
-/// The rule that logins and messages leave this machine encrypted unless somebody decided otherwise.
+/// The rule that logins and messages leave this machine encrypted, unless the configuration allows plaintext.
 enum PlaintextRule {
     /// What is wrong with an address that breaks the rule, and the two ways out.
     ///

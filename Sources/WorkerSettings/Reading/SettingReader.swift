@@ -1,5 +1,5 @@
-/// Reads the values of keys from the root, or from an entry of a list of mappings. A value that does not fit is noted
-/// and replaced by the default, so that reading goes on and all problems come out at once.
+/// Reads the values of keys from the root, or from an entry of a list of mappings. If a value does not fit, the reader
+/// notes a problem and takes the default. So reading goes on, and all problems come out at once.
 struct SettingReader {
     /// The mapping, or nothing where the file has nothing.
     let node: ConfigurationNode
@@ -44,7 +44,8 @@ struct SettingReader {
         problems.add(origin ?? self.origin(of: key), "\(name(of: key)): \(message)")
     }
 
-    /// Readers for the entries of a list of mappings; what has another shape was noted by ``ShapeCheck``.
+    /// Readers for the entries of a list of mappings. Entries of another shape are left out, because ``ShapeCheck``
+    /// notes them.
     func records(_ name: String) -> [SettingReader] {
         guard case .list(let entries)? = node[name]?.content else { return [] }
         return entries.enumerated().compactMap { index, entry in
@@ -53,7 +54,8 @@ struct SettingReader {
         }
     }
 
-    /// The node of a key, if there is one, and where it stands, or else the innermost mapping on the way to it.
+    /// The node of a key and its place. Without a node: nil and the place of the innermost mapping on the way to the
+    /// key.
     private func node<Value>(of key: SettingKey<Value>) -> (value: ConfigurationNode?, origin: ConfigurationOrigin) {
         var last = node
         for step in key.facts.steps {

@@ -8,7 +8,7 @@ struct ShapeCheck {
     /// - Parameters:
     ///   - node: The mapping.
     ///   - path: Its path, with `[]` after lists of mappings; empty for the root.
-    ///   - name: The same with the numbers of entries, for messages.
+    ///   - name: The path with the numbers of entries instead of `[]`, for messages.
     func check(_ node: ConfigurationNode, path: String = "", name: String = "") {
         guard case .mapping(let entries) = node.content else {
             if !node.isNull {

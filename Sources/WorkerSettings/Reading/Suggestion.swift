@@ -1,11 +1,12 @@
 /// "Did you mean": the known word nearest to a misspelt one.
 package enum Suggestion {
-    /// The only candidate that begins with the word, or else the nearest one within a third of the word's length (at
-    /// least one edit), or nil.
+    /// The only candidate that begins with the word, if the word has more than two bytes. Otherwise the nearest
+    /// candidate within a third of the word's length in bytes (at least one edit), or nil. Upper and lower case are the
+    /// same.
     ///
     /// - Parameters:
     ///   - word: What was written.
-    ///   - candidates: What could have been meant; the first of equally near ones wins.
+    ///   - candidates: What could have been meant. Of equally near candidates, the first one wins.
     /// - Returns: The nearest candidate.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let beginnings = candidates.filter { $0.lowercased().hasPrefix(word.lowercased()) }
@@ -24,7 +25,7 @@ package enum Suggestion {
         nearest(to: word, among: candidates).map { " Did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// The number of single-byte insertions, deletions, replacements and swaps of neighbours between two words.
+    /// The least number of single-byte insertions, deletions, replacements and swaps of neighbours between two words.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious = [Int](repeating: 0, count: right.count + 1)
         var previous = Array(0...right.count)

@@ -16,10 +16,11 @@ package enum TextFile {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - mayBePipe: Whether to wait for what somebody else writes, as where a shell puts a pipe in a file's place; a
-    ///     running worker must not.
+    ///   - mayBePipe: Whether the file may be a pipe, as where a shell puts a pipe in a file's place. Reading then
+    ///     waits for the writer, so a running worker must not allow it.
     /// - Returns: Its content, at most ``limit`` bytes.
-    /// - Throws: ``Failure`` when it is missing, unreadable, too large, or, unless `mayBePipe`, no plain file.
+    /// - Throws: ``Failure`` if the file is missing, unreadable or too large, or if it is not a plain file and
+    ///   `mayBePipe` is false.
     package static func bytes(at path: String, mayBePipe: Bool = false) throws(Failure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | (mayBePipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else { throw failure(errno) }
@@ -39,13 +40,13 @@ package enum TextFile {
         }
     }
 
-    /// The first line of a file that holds one secret: editors end lines, passwords have no line ends.
+    /// The first line of a file that holds one secret. Editors end lines, and passwords have no line ends.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - mayBePipe: As for ``bytes(at:mayBePipe:)``.
-    /// - Returns: The line without its end, in which nothing is trimmed.
-    /// - Throws: ``Failure`` when the file cannot be read, is empty, or is not text.
+    /// - Returns: The line without its end. Nothing else is trimmed.
+    /// - Throws: ``Failure`` if the file cannot be read, or if its first line is empty or not UTF-8 text.
     package static func firstLine(of path: String, mayBePipe: Bool = false) throws(Failure) -> String {
         let line = try bytes(at: path, mayBePipe: mayBePipe).prefix { $0 != 0x0A && $0 != 0x0D }
         guard !line.isEmpty else { throw Failure(reason: "its first line is empty") }
@@ -55,7 +56,7 @@ package enum TextFile {
         return text
     }
 
-    /// Whether a file can be opened for reading; nil when it can.
+    /// Why a file cannot be read (see ``bytes(at:mayBePipe:)``); nil if it can.
     static func problem(at path: String) -> String? {
         do {
             _ = try bytes(at: path)
@@ -65,13 +66,13 @@ package enum TextFile {
         }
     }
 
-    /// Why no files can be made in a directory, which may have to be made first; nil when they can.
+    /// Why no files can be made in a directory; nil if they can. A missing directory is fine if it can be made.
     static func directoryProblem(at path: String) -> String? {
         var place = path
         while place.count > 1, place.hasSuffix("/") { place.removeLast() }
         if trouble(with: place) == ENOENT {
             var byte: CChar = 0
-            // Only what is not there at all can be made: no link that leads nowhere.
+            // Only a missing directory can be made, not the target of a broken link.
             guard readlink(place, &byte, 1) < 0 else { return "cannot use \(place): \(failure(ENOENT).reason)" }
             place = directory(of: place)
             if place.isEmpty { place = "." }
@@ -84,7 +85,7 @@ package enum TextFile {
         }
     }
 
-    /// What keeps files from being made in a directory, as an error number; nil when nothing does.
+    /// The error number that keeps files from being made in a directory; nil if they can be made.
     private static func trouble(with directory: String) -> Int32? {
         faccessat(AT_FDCWD, "\(directory)/.", W_OK | X_OK, AT_EACCESS) == 0 ? nil : errno
     }
