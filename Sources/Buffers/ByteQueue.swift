@@ -1,6 +1,6 @@
-/// Bytes in the order they came, in one block of memory that is used again and again.
+/// Bytes in the order they came, in one block of memory that is reused.
 package struct ByteQueue: ~Copyable {
-    /// An empty queue gives back more than this, in bytes.
+    /// The room, in bytes, that an empty queue may keep. With more room, it goes back to `ordinaryCapacity`.
     private static let keptCapacity = 1 << 20
 
     private let ordinaryCapacity: Int
@@ -13,7 +13,8 @@ package struct ByteQueue: ~Copyable {
 
     /// Makes an empty queue.
     ///
-    /// - Parameter ordinaryCapacity: Room at the start, and what is kept when a burst has passed, in bytes.
+    /// - Parameter ordinaryCapacity: The room in bytes at the start. A queue that grew beyond 1 MiB goes back to this
+    ///   room when it is empty; a queue that grew less keeps its room.
     package init(ordinaryCapacity: Int) {
         self.ordinaryCapacity = ordinaryCapacity
         capacity = ordinaryCapacity
@@ -75,9 +76,9 @@ package struct ByteQueue: ~Copyable {
     /// The bytes that wait; valid until the queue is used again.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage + head, count: count) }
 
-    /// Lends all bytes; those that `body` has used are dropped.
+    /// Lends all bytes. The bytes that `body` has used are dropped.
     ///
-    /// - Parameter body: Returns how many of the bytes it has used; they must not escape.
+    /// - Parameter body: Returns how many of the bytes it has used. The bytes must not escape.
     /// - Throws: What `body` throws; nothing is dropped then.
     package mutating func lend<Failure: Error>(_ body: (Span<UInt8>) throws(Failure) -> Int) throws(Failure) {
         isLent = true
@@ -102,7 +103,8 @@ package struct ByteQueue: ~Copyable {
 
     private mutating func makeRoom(for more: Int) {
         let needed = count + more
-        // Moving within the block is worth it only while that frees half of it, or bytes would be moved too often.
+        // Moving within the block pays only if half of the block is free afterwards. Otherwise bytes would be moved too
+        // often.
         guard needed > capacity / 2 else {
             storage.copyMemory(from: storage + head, byteCount: count)
             tail = count

@@ -1,5 +1,5 @@
-/// What is known of a key, whatever the type of its value: what the schema, the environment, the example file and the
-/// page need.
+/// What is known of a key, whatever the type of its value. The schema, the environment, the example file and the page
+/// need this.
 struct KeyFacts: Sendable {
     /// The keys from the root, with `[]` after a list of mappings, such as `routes[].lanes`.
     let path: String
@@ -16,7 +16,7 @@ struct KeyFacts: Sendable {
     /// What the key means, as a part of a sentence.
     let help: String
 
-    /// The last of the keys.
+    /// The last of the keys in ``path``.
     var name: String { steps.last ?? path }
 
     /// The list of mappings whose entries have the key; nil for any other key.

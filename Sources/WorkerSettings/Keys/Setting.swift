@@ -7,7 +7,7 @@ struct Setting<Value: Sendable>: Sendable {
     /// Where it was written.
     let origin: ConfigurationOrigin
 
-    /// A value; unless told otherwise, one that nobody wrote.
+    /// A value with its name and place; without these, a default that nobody wrote.
     init(_ value: Value, name: String = "", origin: ConfigurationOrigin = .defaults) {
         self.value = value
         self.name = name

@@ -2,7 +2,7 @@ import APNSClient
 import PushModel
 
 extension SettingKind where Value == String {
-    /// The address of an APNs: `https://host` or `https://host:port`, nothing after it.
+    /// The address of an APNs: `https://host` or `https://host:port`, with nothing after it but `/`.
     static var apnsAddress: SettingKind {
         SettingKind("address", "`https://host:port`") { (text: String) throws(Rejection) -> String in
             let address = try AddressText(text)
@@ -22,7 +22,8 @@ extension SettingKind where Value == SecretText {
     ///
     /// - Parameters:
     ///   - form: What is written, in words.
-    ///   - parse: Checks it; unless given, whoever knows the settings beside it does.
+    ///   - parse: Checks the text. Without it, the builder of the section checks the text, because the check needs
+    ///     other settings.
     static func secret(
         _ form: String, parse: @escaping @Sendable (String) throws(Rejection) -> SecretText = { SecretText($0) }
     ) -> SettingKind {

@@ -2,7 +2,7 @@ import PushModel
 import Topology
 
 extension SettingKind where Value == String {
-    /// Any text but none.
+    /// Text that is not empty.
     static var text: SettingKind { SettingKind("text", parse: SettingKind.filled) }
 
     /// The path of a file or directory, relative to the configuration file.
@@ -39,7 +39,7 @@ extension SettingKind where Value == String {
         word(10...10, "Apple's identifier of ten letters and digits") { $0.isAlphanumeric }
     }
 
-    /// A bundle identifier, which leaves room for the longest suffix of a topic.
+    /// A bundle identifier, short enough for the longest suffix of a topic: at most 200 bytes with that suffix.
     static var bundleIdentifier: SettingKind {
         let longest = 200 - TopicSuffix.longest
         return word(1...longest, "1 to \(longest) letters, digits, \".\" and \"-\"") {
@@ -57,8 +57,8 @@ extension SettingKind where Value == String {
             }
     }
 
-    /// A name beside those of the queues over which results are dealt out, which end with a number, and of the queue
-    /// for results that nobody bound.
+    /// The name of a queue for copies of results. It cannot be the name of a queue over which results are spread, which
+    /// ends with a number, or of the queue for results that no other queue takes.
     static var resultsQueue: SettingKind {
         let prefix = TopologyNames.resultsPrefix
         let words = "\(prefix) and 1 to 40 lower-case letters, digits and \"-\", the first a letter"

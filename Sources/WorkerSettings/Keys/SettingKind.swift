@@ -9,17 +9,17 @@ struct SettingKind<Value: Sendable>: Sendable {
     /// Writes a value as ``read`` takes it, several texts for a list.
     let write: @Sendable (Value) -> [String]
 
-    /// The same values, of which there may be none.
+    /// The same kind, for a value that may be absent.
     var optional: SettingKind<Value?> {
         SettingKind<Value?>(
             form: form, read: { read($0, $1, $2).map(Optional.some) }, write: { $0.map(write) ?? [] })
     }
 
-    /// Some of the values.
+    /// The kind with fewer values.
     ///
     /// - Parameters:
-    ///   - words: Which, beside the range of all of them.
-    ///   - check: Refuses the others; gets the value and its text.
+    ///   - words: Which values are left, in words, to follow the range.
+    ///   - check: Refuses the others. It gets the value and its text.
     func only(
         _ words: String, _ check: @escaping @Sendable (Value, String) throws(Rejection) -> Void
     ) -> SettingKind {
@@ -70,7 +70,7 @@ extension SettingKind {
     ///   - type: The type in words.
     ///   - range: The limits, or what the text looks like.
     ///   - write: Turns a value into text.
-    ///   - parse: Turns text into a value, or says what would be right.
+    ///   - parse: Turns text into a value, or throws what would be right.
     init(
         _ type: String, _ range: String = "", write: @escaping @Sendable (Value) -> String = { "\($0)" },
         parse: @escaping @Sendable (String) throws(Rejection) -> Value

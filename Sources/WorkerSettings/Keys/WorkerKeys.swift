@@ -7,7 +7,7 @@ import Topology
 /// A new key is a property here, or in the section it belongs to; nothing else lists the keys. They are found among the
 /// properties, as the argument parser finds options.
 struct WorkerKeys: Sendable {
-    /// A key of any type of value; how the keys are found among properties.
+    /// A key with any type of value. The keys are found among the properties by this protocol.
     protocol DescribedKey {
         /// What is known of the key.
         var facts: KeyFacts { get }
@@ -18,7 +18,7 @@ struct WorkerKeys: Sendable {
     /// What is known of each key.
     static let facts = facts(of: all)
 
-    /// The longest anything may be told to wait.
+    /// The upper limit of ping intervals, idle times and tiers: 1 day.
     static let day = Duration.seconds(86_400)
 
     let instance = SettingKey(
@@ -37,7 +37,7 @@ struct WorkerKeys: Sendable {
         "prefetch", .automatic(1...65_535), default: .automatic,
         meaning: "what the connections to APNs take, 1 before the first of them",
         "unacknowledged jobs per queue and lane")
-    // At least as much as 64 of the largest jobs.
+    // The lower limit is as much as 64 of the largest jobs.
     let jobMemory = SettingKey(
         "memory.jobs", .size((16 << 20)...(1 << 40)), default: WorkerConfiguration.standardJobMemory,
         "headers and bodies of jobs that the worker holds, on all routes and lanes")

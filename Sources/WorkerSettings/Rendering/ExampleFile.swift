@@ -48,7 +48,8 @@ package enum ExampleFile {
         return text
     }
 
-    /// What stands before a key of nested sections; entries of a list of mappings begin with a dash.
+    /// The spaces before a key: 2 for each section, 4 for each list of mappings. The dash of an entry stands in the
+    /// last 4.
     private static func indent(_ sections: ArraySlice<String>) -> String {
         sections.map { $0.hasSuffix("[]") ? "    " : "  " }.joined()
     }

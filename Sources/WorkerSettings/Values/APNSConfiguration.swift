@@ -3,7 +3,7 @@ package import PushModel
 
 /// The `apns` section.
 package struct APNSConfiguration: Sendable, Equatable {
-    /// How long connections to devices rest before they are closed, by default; Apple wants connections to live long.
+    /// The default of ``idle``: 1 h, because Apple asks for long-lived connections.
     package static let standardIdle = Duration.seconds(3_600)
     /// The key of ``broadcast``.
     package static let broadcastKey = "apns.broadcast"
@@ -16,11 +16,11 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var development: String
     /// More certificates that may vouch for APNs, PEM: for a simulator or a proxy.
     package var trustFile: String?
-    /// How long a request may stay without an answer.
+    /// How long a request may wait for its answer.
     package var requestTimeout: Duration
-    /// After how much silence a connection is asked whether it lives.
+    /// A connection that was silent for this long gets a PING.
     package var pingInterval: Duration
-    /// After how long without a push a route's connections to devices are closed.
+    /// A route that pushed nothing for this long closes its connections to devices.
     package var idle: Duration
     /// How many connections to one host the worker opens in a second, once its burst is used up.
     package var connectRate: Double
@@ -28,10 +28,11 @@ package struct APNSConfiguration: Sendable, Equatable {
     package var connectBurst: Int
     /// The HTTP proxy on the way to APNs; nil for a direct one.
     package var proxy: ProxyConfiguration?
-    /// Where messages to broadcast channels go, where that is not the address of the environment.
+    /// Where messages to broadcast channels go. The loader puts the environment's address where the configuration has
+    /// none.
     package var broadcast: APNSAddresses
-    /// Where broadcast channels are managed; without an address where the environment's is not Apple's and none is
-    /// given here.
+    /// Where broadcast channels are managed. The address is nil if the configuration has none and the environment's
+    /// address is not Apple's.
     package var broadcastChannels: APNSAddresses
 
     /// The address for an environment.
@@ -58,11 +59,11 @@ extension APNSConfiguration {
 extension APNSConfiguration {
     /// One of the hosts that a worker's configuration sends requests to.
     package struct Host: Sendable, Equatable {
-        /// The key of the configuration that says where it is.
+        /// The configuration key of the address.
         package var setting: String
         /// `https://host:port`.
         package var address: String
-        /// Whether nobody named it, because Apple's place for it is known.
+        /// Whether it is Apple's own address for managing broadcast channels, which is the default beside Apple's APNs.
         package var isAssumed = false
 
         /// A host that the configuration names.
@@ -72,7 +73,7 @@ extension APNSConfiguration {
         }
     }
 
-    /// The hosts that jobs about broadcast channels of an environment need beside the one for device pushes.
+    /// The hosts that jobs about broadcast channels need in an environment, without the environment's own host.
     package func broadcastChannelHosts(of environment: APNSEnvironment) -> [Host] {
         let assumed = AppleHosts.broadcastChannels(production: production, development: development)
         let configured = [(Self.broadcastKey, broadcast), (Self.broadcastChannelsKey, broadcastChannels)]

@@ -1,8 +1,8 @@
 /// The addresses of Apple's servers.
 ///
-/// Apple's pages disagree about the host for broadcasts: the text names that of device pushes, the samples
-/// `api-broadcast.push.apple.com` and `api-broadcast.sandbox.push.apple.com`. The text wins here; `apns.broadcast` is
-/// for those who know better.
+/// Apple's pages disagree about the host for broadcasts. The text names the host of device pushes. The samples name
+/// `api-broadcast.push.apple.com` and `api-broadcast.sandbox.push.apple.com`. The text wins here; `apns.broadcast` sets
+/// another host.
 /// <https://developer.apple.com/documentation/usernotifications/sending-channel-management-requests-to-apns>
 enum AppleHosts {
     /// Device pushes, production.
@@ -15,8 +15,8 @@ enum AppleHosts {
     /// Managing broadcast channels, development.
     static let broadcastChannelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
 
-    /// Where broadcast channels are managed: Apple's hosts beside Apple's hosts. Beside a simulator or a proxy there is
-    /// no default, because its credentials are not for Apple to see.
+    /// Where broadcast channels are managed: at Apple's own host if device pushes go to Apple's own host. Beside a
+    /// simulator or a proxy there is no default, because Apple must not see the credentials for it.
     static func broadcastChannels(production: String, development: String) -> APNSAddresses {
         APNSAddresses(
             production: production == Self.production ? broadcastChannelsProduction : nil,

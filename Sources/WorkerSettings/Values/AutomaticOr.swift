@@ -1,4 +1,4 @@
-/// A number, or the wish to have it worked out from the machine and the peers.
+/// A number, or `auto`: the worker works the number out from the machine and its peers.
 package enum AutomaticOr<Value: Sendable & Equatable>: Sendable, Equatable, CustomStringConvertible {
     /// Worked out at run time.
     case automatic

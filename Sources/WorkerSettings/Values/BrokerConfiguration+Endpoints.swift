@@ -4,11 +4,11 @@ package import RabbitMQ
 extension BrokerConfiguration {
     /// Where the brokers are and how to log in to them now.
     ///
-    /// Files with addresses or the password are read at each call, and certificates by each connection, so that what
-    /// was changed there holds from the next connection on, without a restart.
+    /// Files with addresses or the password are read at each call. Each connection reads the certificates. So a changed
+    /// file counts from the next connection on, without a restart.
     ///
     /// - Returns: At least one endpoint.
-    /// - Throws: `invalidURI` that names the file or the address which cannot be used; never with a part of a secret.
+    /// - Throws: `invalidURI` that names the file or the address that cannot be used, and never a part of a secret.
     package func endpoints() throws(AMQPError) -> [AMQPEndpoint] {
         let uris = if let uriFile { try Self.addresses(in: uriFile) } else { uris }
         let password = try password()
@@ -22,7 +22,8 @@ extension BrokerConfiguration {
                 throw AMQPError(.invalidURI, PlaintextRule.message(host: endpoint.host, secure: "amqps://"))
             }
             endpoint.password = password ?? endpoint.password
-            // What stands in the URI itself wins; the endpoint cannot tell its default from the same number written.
+            // A heartbeat in the URI wins. A parsed endpoint does not show whether its heartbeat is the default or was
+            // written.
             if !Self.namesHeartbeat(uri.revealed) { endpoint.heartbeat = Int(heartbeat.components.seconds) }
             endpoint.tls.caFile = endpoint.tls.caFile ?? tls.caFile
             endpoint.tls.certFile = endpoint.tls.certFile ?? tls.certFile

@@ -4,9 +4,10 @@ package import PushModel
 package struct BrokerConfiguration: Sendable {
     /// AMQP URIs to try in random order; at least one. Secret, because they carry passwords.
     package var uris: [SecretText]
-    /// The file that ``uris`` were read from, which is read again for each connection; nil where they stand elsewhere.
+    /// The file of ``uris``, which is read again for each connection; nil if the URIs do not come from a file.
     package var uriFile: String?
-    /// The file whose first line is the password, read again for each connection; it wins over one in ``uris``.
+    /// The file whose first line is the password. It is read again for each connection, and wins over a password in
+    /// ``uris``.
     package var passwordFile: String?
     /// Whether logins and messages may leave this machine unencrypted.
     package var allowsPlaintext: Bool

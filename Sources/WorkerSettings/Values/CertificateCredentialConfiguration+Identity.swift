@@ -4,7 +4,8 @@ extension CertificateCredentialConfiguration {
     /// Reads the certificate with its key.
     ///
     /// - Returns: The identity.
-    /// - Throws: `TLSError` when a file cannot be read or used; the message names it.
+    /// - Throws: `TLSError` if a file cannot be read or used. The message names the file, but not a password file's
+    ///   path.
     package func identity() throws(TLSError) -> CertificateIdentity {
         switch source {
         case .pem(let certificateFile, let keyFile):
@@ -14,7 +15,7 @@ extension CertificateCredentialConfiguration {
         }
     }
 
-    /// The first line of a password file. Editors end lines, passwords have no line ends.
+    /// The first line of a password file. Editors end lines, and passwords have no line ends.
     private static func password(_ file: String) throws(TLSError) -> [UInt8] {
         do throws(TextFile.Failure) {
             let bytes = try TextFile.bytes(at: file)

@@ -1,7 +1,7 @@
 /// What differs between the configuration that a worker runs with and the one that was read again. Pure.
 ///
-/// Settings are named by their keys, entries of a list by their names, as in `routes[shop].rate`. Values are never
-/// named, because some are secret.
+/// A setting is named by its key, and an entry of a list by its name, as in `routes[shop].rate`. Values are left out,
+/// because some are secret.
 package struct ConfigurationChange: Sendable {
     /// The keys that the running worker follows.
     package private(set) var followed: [String] = []
@@ -61,7 +61,7 @@ package struct ConfigurationChange: Sendable {
                 continue
             }
             if before.rate != route.rate { followed.append("\(name).rate") }
-            // The queue is the broker's affair: `martlet topology apply` makes it.
+            // The running worker does not use the queue: `martlet topology apply` makes it.
             if before.resultsQueue != route.resultsQueue { followed.append("\(name).results_queue") }
         }
     }
@@ -95,7 +95,7 @@ package struct ConfigurationChange: Sendable {
 
     private mutating func compareBrokers(_ old: BrokerConfiguration, _ new: BrokerConfiguration) {
         let keys = WorkerKeys.all.broker
-        // A file with addresses is read again for each connection.
+        // A file with addresses is read again for each connection, so its addresses need no restart.
         if old.uriFile != new.uriFile || new.uriFile == nil { compare(keys.uri, old.uris, new.uris) }
         compare(keys.passwordFile, old.passwordFile, new.passwordFile)
         compare(keys.allowPlaintext, old.allowsPlaintext, new.allowsPlaintext)
@@ -124,8 +124,7 @@ package struct ConfigurationChange: Sendable {
 }
 
 extension RouteConfiguration {
-    /// Whether a running route can go on as it is: nothing else changed than its rate, and the queue for copies of its
-    /// results.
+    /// Whether a running route can go on unchanged: at most its rate and the queue for copies of its results differ.
     package func isSame(as other: RouteConfiguration) -> Bool {
         var other = other
         other.rate = rate

@@ -13,7 +13,7 @@ package enum CredentialConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The files it is read from.
+    /// The files that the credential is read from.
     package var files: [String] {
         switch self {
         case .token(let credential): [credential.keyFile]

@@ -1,8 +1,9 @@
 import Glibc
 
-/// How many lanes `lanes: auto` means: the processors this process may use, or fewer when a container limits its time.
+/// How many lanes `lanes: auto` means: the processors that this process may use, or fewer if a container limits its
+/// time.
 package enum LaneCount {
-    /// The number for this process on this machine, read once per call from the kernel.
+    /// The number for this process on this machine. Each call reads it from the kernel.
     ///
     /// - Parameter root: Where the control group file system is mounted.
     /// - Returns: At least 1.
@@ -14,7 +15,7 @@ package enum LaneCount {
         return count(cores: usableCores(), quota: quota)
     }
 
-    /// The number for some cores and a quota in processors: the quota rounded up, never above the cores, at least 1.
+    /// The number for some cores and a quota in processors: the quota rounded up, at most the cores, at least 1.
     static func count(cores: Int, quota: Double?) -> Int {
         guard let quota else { return max(1, cores) }
         return max(1, min(cores, Int(quota.rounded(.up))))
@@ -30,7 +31,7 @@ package enum LaneCount {
         return quota / period
     }
 
-    /// The `cpu.max` files that limit a process: that of its own group and of every group above it.
+    /// The `cpu.max` files that limit a process: the file of its own group and of every group above it.
     static func quotaFiles(membership: String, root: String) -> [String] {
         guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else {
             return ["\(root)/cpu.max"]
@@ -45,7 +46,7 @@ package enum LaneCount {
         }
     }
 
-    /// The processors in the mask of a `/proc/<id>/status` text; nil when it has none.
+    /// How many processors the mask of a `/proc/<id>/status` text has; nil without a mask.
     ///
     /// [proc_pid_status(5)](https://man7.org/linux/man-pages/man5/proc_pid_status.5.html)
     static func cores(status text: String) -> Int? {

@@ -4,6 +4,7 @@ package import PushModel
 package struct ProxyConfiguration: Sendable, Equatable {
     /// `http://[user:password@]host:port`. Secret, because it may carry a password.
     package var address: SecretText
-    /// Hosts reached without it, as `NO_PROXY` lists them; nil where `apns.proxy` named the proxy, which is for all.
+    /// The hosts that are reached without the proxy, as `NO_PROXY` lists them. Nil if `apns.proxy` names the proxy: it
+    /// is then used for all hosts.
     package var exceptions: String?
 }

@@ -17,11 +17,12 @@ package final class ReplyPattern: Sendable {
     /// Compiles an expression.
     ///
     /// - Parameter pattern: The expression.
-    /// - Throws: ``Failure`` when it does not compile, or uses an escape of other dialects that would silently mean
-    ///   something else here.
+    /// - Throws: ``Failure`` if the expression does not compile. Also if it has an escape or a `(?` group of another
+    ///   dialect, because these mean something else here.
     package init(_ pattern: String) throws(Failure) {
         if let problem = Self.foreignEscape(in: pattern) { throw Failure(message: problem) }
-        // Compiled before it is stored: a throw after every property is set would run `deinit` on a bad expression.
+        // Compiled before it is stored: a throw after every property is set would run `deinit` on an invalid
+        // expression.
         let compiled = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
         compiled.initialize(to: regex_t())
         let code = regcomp(compiled, pattern, REG_EXTENDED | REG_NOSUB)
@@ -47,7 +48,8 @@ package final class ReplyPattern: Sendable {
     /// - Parameter address: The bytes of `reply_to`.
     package func allows(_ address: Span<UInt8>) -> Bool {
         var match = regmatch_t(rm_so: 0, rm_eo: regoff_t(address.count))
-        // REG_STARTEND matches bytes behind a zero byte, too; only with one at the end may regexec(3) look for it.
+        // REG_STARTEND also matches bytes behind a zero byte. The zero byte at the end is there because regexec(3) may
+        // look for one.
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: address.count + 1) { text in
             for position in 0..<address.count {
                 text.initializeElement(at: position, to: CChar(bitPattern: address[position]))
@@ -58,7 +60,8 @@ package final class ReplyPattern: Sendable {
         }
     }
 
-    /// Names a backslash sequence that extended expressions read as a plain letter.
+    /// Says what is wrong with a backslash sequence that extended expressions read as a plain letter, or with a `(?`
+    /// group.
     private static func foreignEscape(in pattern: String) -> String? {
         var isEscaped = false
         for scalar in pattern.unicodeScalars {

@@ -11,10 +11,10 @@ package struct ResultConfiguration: Sendable, Equatable {
     /// The most results that one message may have.
     package static let mostInBatch = 1_000
 
-    /// The most results in one message, of routes that say nothing else; 1 for a message each.
+    /// The most results in one message, for routes without a number of their own; 1 for one result a message.
     package var batch: Int
     /// How a result names the device.
     package var deviceToken: DeviceToken
-    /// Over how many queues results are dealt out, those of one job into one; at least 1.
+    /// Over how many queues results are spread; at least 1. All results of a job go to the same queue.
     package var queues: Int
 }

@@ -15,7 +15,7 @@ package struct RetryConfiguration: Sendable, Equatable {
     /// The names of all tiers, in the order of `RetryPolicy.allTiers`.
     package var tierNames: [String] { policy.allTiers.map { DurationText.write($0) } }
 
-    /// What workers decide by.
+    /// The policy by which workers decide about retries.
     package var policy: RetryPolicy {
         RetryPolicy(tiers: tiers, holdingTiers: holdingTiers, maxAttempts: maxAttempts, maxAge: maxAge)
     }

@@ -2,13 +2,13 @@ package import PushModel
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
-    /// The most lanes on which a route lives. A crash of the worker may count once for each lane, and jobs that came
-    /// back too often are refused.
+    /// The most lanes on which a route lives. A crash of the worker may count once for each lane, and a job that came
+    /// back too often is refused.
     package static let mostLanes = 16
 
     /// The name: `[a-z0-9-]{1,40}`, part of queue names.
     package var name: String
-    /// Which APNs its tokens belong to.
+    /// The environment that its device tokens belong to.
     package var environment: APNSEnvironment
     /// The bundle identifiers it pushes for, each with all of ``TopicSuffix/all``.
     package var topics: [String]
@@ -22,10 +22,10 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var highLane: Bool
     /// The most notifications per second that one worker may send; nil for no limit.
     package var rate: Double?
-    /// Whether requests leave out the topic, which the certificate names already.
+    /// Whether requests leave out the topic; the certificate then names it.
     package var omitTopic: Bool
     /// The queue that `martlet topology` makes for a copy of its results; nil for none.
     package var resultsQueue: String?
-    /// The most of its results in one message; nil for what `results.batch` says.
+    /// The most results of this route in one message; nil if `results.batch` decides.
     package var resultsBatch: Int?
 }

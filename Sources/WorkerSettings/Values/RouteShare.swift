@@ -6,7 +6,7 @@ package enum RouteShare: Sendable, Equatable, CustomStringConvertible {
     case all
     /// The share of one worker in a fleet of fixed size.
     case fixed(number: Int, of: Int)
-    /// The share among the workers that live, which find each other by their reports.
+    /// A share among the live workers, which find each other by their reports.
     case automatic
 
     /// The most workers of a fleet.

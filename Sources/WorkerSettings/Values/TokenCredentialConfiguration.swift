@@ -1,4 +1,4 @@
-/// A provider token key (`.p8`) and whose it is.
+/// A provider token key (`.p8`) with its identifier and its team's.
 ///
 /// See Apple, "Establishing a token-based connection":
 /// <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>

@@ -1,6 +1,6 @@
-/// Everything a worker is told at start: the file, overlaid by the environment, over the defaults.
+/// The whole configuration of a worker. The environment wins over the file, and the file wins over the defaults.
 ///
-/// Made by ``ConfigurationLoader``, which has checked each value; nothing here needs checking again.
+/// ``ConfigurationLoader`` makes it and has checked each value; users need not check it again.
 package struct WorkerConfiguration: Sendable {
     /// The memory for jobs where the configuration says nothing, in bytes.
     package static let standardJobMemory = 256 << 20
