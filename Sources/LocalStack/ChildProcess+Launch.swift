@@ -4,7 +4,7 @@ import Glibc
 private let newSession: Int16 = 0x80
 
 extension ChildProcess {
-    /// Starts a program in a session of its own, with default signal handling and nothing but its three streams open.
+    /// Starts a program in a session of its own, with default signal handling. Descriptors 3 to 255 are closed in it.
     ///
     /// - Parameters:
     ///   - executable: An absolute path, or a name to look for in `PATH`.
@@ -28,7 +28,8 @@ extension ChildProcess {
         redirect(&actions, 0, descriptors.input, flags: O_RDONLY)
         redirect(&actions, 1, descriptors.output, flags: O_WRONLY | O_CREAT | O_APPEND)
         redirect(&actions, 2, descriptors.error, flags: O_WRONLY | O_CREAT | O_APPEND)
-        // Descriptors of other parts of this process do not concern the program; closing a closed one is not an error.
+        // The program must not get descriptors of other parts of this process. Closing a closed descriptor is not an
+        // error.
         for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var signals = sigset_t()
         sigfillset(&signals)
@@ -91,8 +92,8 @@ extension ChildProcess {
     ///   - executable: An absolute path, or a name to look for in `PATH`.
     ///   - arguments: Its arguments, without its own name.
     ///   - environment: The whole environment, or `nil` for this process's own.
-    ///   - input: Bytes for its standard input; they go through a file, so that any amount is fine.
-    ///   - timeout: How long it may take; it is killed afterwards.
+    ///   - input: Bytes for its standard input, as many as needed, because they go through a file.
+    ///   - timeout: How long it may take. After this time it is killed.
     /// - Returns: Its output and how it ended.
     /// - Throws: `LocalStackError` when it cannot be started or takes too long.
     package static func run(

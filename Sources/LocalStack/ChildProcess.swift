@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// A program started by this process, in a session of its own: a Ctrl-C on the terminal does not reach it.
+/// A program that this process started, in a session of its own: a Ctrl-C on the terminal does not reach it.
 ///
-/// It is killed when this process ends without having waited for it, unless `leaveRunning()` was called.
+/// It is killed if it still runs when this object is released or this process ends, unless `leaveRunning()` was called.
 package final class ChildProcess: Sendable {
     /// Where a standard stream of the program comes from or goes to.
     package enum Stream: Sendable {
@@ -28,7 +28,7 @@ package final class ChildProcess: Sendable {
 
     /// The id of the process, which is also that of its process group.
     package let processID: Int32
-    /// How the process ended, once it has been waited for; the lock also keeps a signal from reaching a recycled id.
+    /// How the process ended, once it has been waited for. The lock also keeps a signal from reaching a recycled id.
     private let ending = Mutex<Ending?>(nil)
 
     private init(processID: Int32) {
@@ -36,7 +36,7 @@ package final class ChildProcess: Sendable {
     }
 
     deinit {
-        // Without a wait the entry would stay in the process table; killing comes first so that waiting is short.
+        // Without a wait the entry would stay in the process table. The kill comes first, so that the wait is short.
         if wait(timeout: .zero) == nil && !left.withLock({ $0 }) {
             signal(SIGKILL)
             _ = wait(timeout: .seconds(5))
@@ -51,7 +51,8 @@ package final class ChildProcess: Sendable {
     /// - Parameters:
     ///   - executable: An absolute path, or a name to look for in `PATH`.
     ///   - arguments: Its arguments, without its own name.
-    ///   - environment: The whole environment, or `nil` for this process's own.
+    ///   - environment: The whole environment, to which this process's `ASAN_OPTIONS` and `TSAN_OPTIONS` are added if
+    ///     missing; nil for this process's own environment.
     ///   - input: Its standard input.
     ///   - output: Its standard output.
     ///   - error: Its standard error.
@@ -62,7 +63,7 @@ package final class ChildProcess: Sendable {
         input: Stream = .discard, output: Stream = .discard, error: Stream = .discard
     ) throws(LocalStackError) -> ChildProcess {
         let own = ProcessInfo.processInfo.environment
-        // Where this program was built with a sanitizer, so was the other one; it has to be told the same.
+        // If this program was built with a sanitizer, the other one probably was too, and needs the same options.
         let sanitizers = own.filter { $0.key == "ASAN_OPTIONS" || $0.key == "TSAN_OPTIONS" }
         let variables = environment?.merging(sanitizers) { given, _ in given } ?? own
         let processID = try launch(
@@ -100,10 +101,10 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Asks the process to leave with `SIGTERM`, then kills its whole group with `SIGKILL`.
+    /// Asks the process to end with `SIGTERM`. If it does not end in time, kills its whole group with `SIGKILL`.
     ///
-    /// - Parameter grace: How long it may take to leave by itself.
-    /// - Returns: How it ended.
+    /// - Parameter grace: How long it may take to end by itself; without a positive time, it is killed at once.
+    /// - Returns: How it ended; nil if it still runs 10 s after `SIGKILL`.
     @discardableResult
     package func terminate(grace: Duration = .seconds(10)) -> Ending? {
         if grace > .zero {
@@ -116,7 +117,7 @@ package final class ChildProcess: Sendable {
         return wait(timeout: .seconds(10))
     }
 
-    /// Lets the process live on when this one ends.
+    /// Lets the process go on when this one ends.
     package func leaveRunning() {
         left.withLock { $0 = true }
         OrphanGuard.shared.forget(group: processID)

@@ -1,10 +1,10 @@
 import TLS
 
-/// Certificates of an authority of nobody's, for servers and clients on this machine.
+/// Certificates of an authority made for this machine, for its servers and clients.
 package struct DemoCertificates: Sendable {
     /// The authority's certificate.
     package let authorityFile: String
-    /// A server's certificate for `localhost`, `127.0.0.1` and `::1`.
+    /// A server's certificate for `localhost`, `127.0.0.1` and `::1`, valid for 30 days.
     package let certificateFile: String
     /// The server's private key.
     package let keyFile: String

@@ -1,6 +1,6 @@
 import TLS
 
-/// A provider token key of nobody's, for a simulator that is told to trust it.
+/// A provider token key that Apple does not know, for a simulator that is told to trust it.
 package struct DemoCredentials: Sendable {
     /// The private key as Apple hands it out: PKCS#8 in PEM, in a file that only the owner can read.
     package let keyFile: String

@@ -2,13 +2,13 @@ import Glibc
 
 /// Finds TCP ports that nobody listens on.
 package enum FreePort {
-    /// Where ports are looked for: below the range the kernel hands to outgoing connections (32768 and up), so that
-    /// a port found free is not taken by a passing client before its server binds it.
+    /// Where ports are looked for: below the range that the kernel gives to outgoing connections (32768 and up). So no
+    /// passing client takes a free port before its server binds it.
     static let range = 10_240..<32_000
 
     /// A port of the loopback interface that is free at this moment.
     ///
-    /// Another process may still take it first; whoever starts a server on it tries again with another one.
+    /// Another process may still take the port first. The caller then starts its server on another port.
     ///
     /// - Returns: The port number.
     /// - Throws: `LocalStackError` when a hundred random ports are all in use.
@@ -38,7 +38,7 @@ package enum FreePort {
     /// Whether a server could bind the port on the loopback interface now.
     ///
     /// - Parameter port: The port number.
-    /// - Returns: Whether binding it worked; it is released again.
+    /// - Returns: Whether the port could be bound. It is free again afterwards.
     package static func isFree(_ port: Int) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

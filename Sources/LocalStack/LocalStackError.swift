@@ -30,7 +30,7 @@ package struct LocalStackError: Error, Sendable, CustomStringConvertible {
     /// The message alone: it already says what and where.
     package var description: String { message }
 
-    /// Whether trying again may succeed: ports get free and busy machines get idle.
+    /// Whether trying again may succeed, because ports become free and machines become less busy.
     package var isRetriable: Bool { code == .timedOut || code == .programFailed }
 
     /// Makes an error.

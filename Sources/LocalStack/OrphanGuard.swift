@@ -1,13 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Ends what this process started when this process is gone, however it went: SIGKILL leaves no time to tidy up.
+/// Ends everything that this process started once this process is gone, even after SIGKILL, which leaves no time to
+/// tidy up.
 ///
-/// A small shell holds the other end of a socket. As long as this process lives it only keeps a list; at the end of
-/// file, which the kernel guarantees, it kills the process groups that are still on the list and removes the
-/// directories.
+/// A small shell holds the other end of a socket. While this process lives, the shell only keeps a list. The kernel
+/// guarantees an end of file when this process ends. Then the shell kills the process groups that are still on the list
+/// and removes the directories.
 final class OrphanGuard: Sendable {
-    /// The one guard of this process, started with its first client.
+    /// The one guard of this process, started at its first use.
     static let shared = OrphanGuard()
 
     /// The socket to the shell, or -1 where it could not be started.
@@ -15,7 +16,7 @@ final class OrphanGuard: Sendable {
     /// Keeps the lines of several threads apart.
     private let turn = Mutex(())
 
-    /// What the shell does; it ignores the signals that a terminal sends to everybody.
+    /// The shell's program. It ignores the signals that a terminal sends to everybody.
     static let script = """
         trap '' INT TERM HUP
         nl='
@@ -60,7 +61,8 @@ final class OrphanGuard: Sendable {
     /// - Parameter group: The id of the group, which is that of its leader.
     func watch(group: Int32) { tell("+group \(group)") }
 
-    /// Takes a process group off the list, before its id can be given to somebody else.
+    /// Takes a process group off the list. Its leader was waited for, so another process may get the id; or the group
+    /// shall outlive this process.
     ///
     /// - Parameter group: The id of the group.
     func forget(group: Int32) { tell("-group \(group)") }
@@ -75,7 +77,7 @@ final class OrphanGuard: Sendable {
     /// - Parameter path: Its absolute path.
     func forget(directory path: String) { tell("-path \(path)") }
 
-    /// Sends one line; a guard that is gone costs the clean-up, not this process.
+    /// Sends one line. If the guard is gone, only the clean-up is lost; this process goes on.
     private func tell(_ line: String) {
         guard descriptor >= 0 else { return }
         var bytes = Array("\(line)\n".utf8)

@@ -1,5 +1,5 @@
 extension PrivateBroker {
-    /// Runs `rabbitmqctl` against this broker; about half a second.
+    /// Runs `rabbitmqctl` against this broker; takes about 0.5 s.
     ///
     /// - Parameters:
     ///   - arguments: The command and its arguments.
@@ -20,7 +20,8 @@ extension PrivateBroker {
         return outcome.text
     }
 
-    /// Prepares the node for its end as operators do before an upgrade: clients are sent away and leaders move.
+    /// Prepares the node for its end, as operators do before an upgrade: its clients are disconnected, and leaders
+    /// move.
     ///
     /// - Throws: `LocalStackError` with the complaint of `rabbitmq-upgrade`.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/upgrade#maintenance-mode>
@@ -31,7 +32,7 @@ extension PrivateBroker {
         }
     }
 
-    /// Whether all members of all quorum queues of the cluster take part, so that any one node may go.
+    /// Whether all members of all quorum queues of the cluster are online, so that any one node may end.
     ///
     /// - Throws: `LocalStackError` when the broker does not answer.
     package func hasWholeQueues() throws(LocalStackError) -> Bool {
@@ -47,23 +48,23 @@ extension PrivateBroker {
     /// - Throws: `LocalStackError` with the broker's complaint.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
     package func importDefinitions(json: [UInt8]) throws(LocalStackError) {
-        // A name of its own, because two imports may run at once.
+        // Each import has a file name of its own, because two imports may run at once.
         let file = try directory.write(json, to: "definitions-\(UInt32.random(in: 0 ... .max)).json")
         do throws(LocalStackError) {
             try control(["import_definitions", file])
         } catch {
-            // A broker answers clients a moment before it counts as started. Asking each time would cost as much as
-            // this.
+            // A broker answers clients a moment before it counts as started. Waiting for its start each time would cost
+            // as much as this second try.
             try control(["await_startup"])
             try control(["import_definitions", file])
         }
     }
 
-    /// What every queue holds at this moment, asked of the queues themselves: the listing of `rabbitmqctl list_queues`
-    /// shows counters of quorum queues as they were at their last tick.
+    /// What every queue holds at this moment, by the queues' own count. The listing of `rabbitmqctl list_queues` shows
+    /// counters of quorum queues as they were at their last tick.
     ///
-    /// A crash may cost a new quorum queue its log, and then it never answers. So in the end the listing is taken: by
-    /// then its counters are those of later ticks.
+    /// A crash may cost a new quorum queue its log, and then the queue never answers. So after 20 s the listing is
+    /// taken. By then its counters are those of later ticks.
     ///
     /// - Parameter virtualHost: Whose queues.
     /// - Returns: Counts by queue name.
@@ -73,7 +74,7 @@ extension PrivateBroker {
         // A queue has no leader for a moment, for instance after a start, and then answers the next time.
         let deadline = ContinuousClock.now.advanced(by: Self.electionPatience)
         repeat {
-            // The expression's own value ends what it wrote.
+            // Only an expression that came to its end writes its own value last.
             if let text = try? control(["eval", expression]), text.hasSuffix("ok\n") { return Self.counts(in: text) }
         } while ContinuousClock.now < deadline
         return Self.counts(
@@ -83,7 +84,7 @@ extension PrivateBroker {
             ]))
     }
 
-    /// How long queues may take to elect their leaders: several ticks, which are 5 s apart.
+    /// How long queues may take to elect their leaders: many ticks, which are 0.5 s apart in a private broker.
     private static let electionPatience = Duration.seconds(20)
 
     private static func counts(in text: String) -> [String: QueueCounts] {

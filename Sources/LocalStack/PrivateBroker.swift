@@ -1,16 +1,17 @@
 import Glibc
 import Synchronization
 
-/// A real RabbitMQ of one's own: own directory, ports, node name, Erlang cookie and port mapper, bound to the
-/// loopback interface, for any user. Nothing of a RabbitMQ that the machine may run is read, used or changed.
+/// A real RabbitMQ that is private: it has its own directory, ports, node name, Erlang cookie and port mapper. It is
+/// bound to the loopback interface and works for any user. Nothing of a RabbitMQ that the machine may run is read, used
+/// or changed.
 ///
 /// It ends with `stop()`, with its last reference, or with this process, and leaves nothing behind.
 package final class PrivateBroker: Sendable {
-    /// The scripts that work for any user; those in /usr/sbin insist on root or the user rabbitmq. The variable
-    /// `MARTLET_RABBITMQ_PROGRAMS` names the directory of another RabbitMQ's.
+    /// The directory of RabbitMQ's scripts. These work for any user; those in /usr/sbin demand root or the user
+    /// rabbitmq. The variable `MARTLET_RABBITMQ_PROGRAMS` names the directory of another RabbitMQ.
     package static let programs =
         getenv("MARTLET_RABBITMQ_PROGRAMS").map { String(cString: $0) } ?? "/usr/lib/rabbitmq/bin"
-    /// Further lines for `rabbitmq.conf`, which suit the RabbitMQ of ``programs``: the content of the variable
+    /// Further lines for `rabbitmq.conf` that suit the RabbitMQ of ``programs``, from the variable
     /// `MARTLET_RABBITMQ_CONFIGURATION`.
     static let configuration = getenv("MARTLET_RABBITMQ_CONFIGURATION").map { [String(cString: $0)] } ?? []
 
@@ -46,7 +47,7 @@ package final class PrivateBroker: Sendable {
     private let options: PrivateBrokerOptions
     private let processes = Mutex(Processes())
 
-    /// Whether the port mapper is that of another node of the same cluster.
+    /// Whether it uses the port mapper of another node of the same cluster.
     private let isCompanion: Bool
 
     private init(options: PrivateBrokerOptions, beside leader: PrivateBroker? = nil) throws(LocalStackError) {
@@ -65,11 +66,11 @@ package final class PrivateBroker: Sendable {
         stop()
     }
 
-    /// Starts a broker and waits until it speaks AMQP; about five seconds.
+    /// Starts a broker and waits until it speaks AMQP; takes about 5 s.
     ///
     /// - Parameter options: What it shall offer.
     /// - Returns: The running broker, with the user `guest` and the virtual host `/`.
-    /// - Throws: `LocalStackError` when RabbitMQ is not installed, or does not start; its log's end is in the message.
+    /// - Throws: `LocalStackError` if RabbitMQ is not installed or does not start. The message has the end of the log.
     package static func start(
         _ options: PrivateBrokerOptions = PrivateBrokerOptions()
     ) throws(LocalStackError) -> PrivateBroker {
@@ -77,7 +78,8 @@ package final class PrivateBroker: Sendable {
             throw LocalStackError(
                 .programMissing, "\(programs)/rabbitmq-server is missing: install the Debian package rabbitmq-server")
         }
-        // A port found free may be taken by another process before the broker binds it; then all five are chosen again.
+        // Another process may take a free port before the broker binds it. Then all five ports are chosen again, twice
+        // at most.
         var attempts = 3
         while true {
             let broker = try PrivateBroker(options: options)
@@ -91,8 +93,8 @@ package final class PrivateBroker: Sendable {
         }
     }
 
-    /// Starts more nodes that form a cluster with this one, and gives every quorum queue a member on each of them;
-    /// about ten seconds per node. They need this node's port mapper: they have to end first.
+    /// Starts more nodes that form a cluster with this one, and gives every quorum queue a member on each of them. It
+    /// takes about 10 s per node. The nodes use this node's port mapper, so they must end before this node.
     ///
     /// - Parameter count: How many nodes.
     /// - Returns: The nodes, each of which answers on ports of its own.
@@ -160,7 +162,7 @@ package final class PrivateBroker: Sendable {
             defer { running = Processes() }
             return running
         }
-        // The data are thrown away, so there is nothing an orderly end (three seconds) would save.
+        // The data are thrown away, so an orderly end, which takes 3 s, would save nothing.
         ended.server?.signal(SIGCONT)
         ended.server?.terminate(grace: .zero)
         ended.portMapper?.terminate(grace: .zero)
@@ -169,7 +171,8 @@ package final class PrivateBroker: Sendable {
 
     /// Lets the broker and its directory outlive this process.
     ///
-    /// - Returns: The ids of its processes: killing these ends it.
+    /// - Returns: The ids of its processes; killing these processes ends the broker. It ends with this object too, so
+    ///   keep a reference.
     package func leaveRunning() -> [Int32] {
         directory.keep()
         return processes.withLock { running in
@@ -188,7 +191,7 @@ package final class PrivateBroker: Sendable {
                 "/usr/bin/epmd", ["-port", "\(ports.portMapper)", "-address", "127.0.0.1"], environment: environment,
                 output: log, error: log)
             processes.withLock { $0.portMapper = mapper }
-            // The node registers once, at its start; a mapper that is not up by then would make it fail.
+            // The node registers once, at its start, and fails if the mapper is not up by then.
             try waitUntil(ports.portMapper, answers: nil, from: mapper)
         }
         let server = try ChildProcess.start(

@@ -1,10 +1,11 @@
-/// The files and the environment that make a RabbitMQ node private: nothing in it points outside of its directory.
+/// The files and the environment that make a RabbitMQ node private. Its configuration, data, logs and cookie are in its
+/// own directory; certificates are where the options say.
 enum PrivateBrokerFiles {
     /// Writes the configuration files.
     ///
     /// - Parameters:
     ///   - directory: The broker's own directory.
-    ///   - ports: The ports it shall use.
+    ///   - ports: The ports that the broker shall use.
     ///   - options: What it was asked for.
     static func write(
         to directory: TemporaryDirectory, ports: PrivateBroker.Ports, options: PrivateBrokerOptions
@@ -12,7 +13,7 @@ enum PrivateBrokerFiles {
         // Empty, but named in the environment: otherwise /etc/rabbitmq/rabbitmq-env.conf would be read.
         try directory.write("", to: "rabbitmq-env.conf")
         try directory.write(configuration(ports: ports, options: options), to: "rabbitmq.conf")
-        // Queue counters of quorum queues are refreshed by this tick; five seconds is too old for a live view.
+        // This tick refreshes the counters of quorum queues. The default of 5 s is too slow for a live view.
         try directory.write("[{rabbit, [{quorum_tick_interval, 500}]}].\n", to: "advanced.config")
         var plugins: [String] = []
         if options.management { plugins.append("rabbitmq_management") }
@@ -27,9 +28,9 @@ enum PrivateBrokerFiles {
             "log.console = true",
             "log.console.level = info",
             "log.file = false",
-            // The default of 512 MiB is kept in memory; this is a stack for one machine.
+            // 64 MiB. RabbitMQ keeps its default of 512 MiB in memory, which is too much for a stack on one machine.
             "raft.wal_max_size_bytes = 67108864",
-            // A laptop that is nearly full shall still run the demo.
+            // The demo shall also run on a laptop whose disk is nearly full.
             "disk_free_limit.absolute = 50MB",
         ]
         if options.management {
@@ -78,13 +79,14 @@ enum PrivateBrokerFiles {
             "RABBITMQ_MNESIA_BASE": directory.file("data"),
             "RABBITMQ_LOG_BASE": directory.file("log"),
             "RABBITMQ_DIST_PORT": "\(ports.distribution)",
-            // A port mapper of its own on another port: the machine's is neither used nor started.
+            // The broker has a port mapper of its own on another port. The machine's port mapper is neither used nor
+            // started.
             "ERL_EPMD_PORT": "\(ports.portMapper)",
             "ERL_EPMD_ADDRESS": "127.0.0.1",
-            // Makes the script become the Erlang machine, so that the process id is the broker's own.
+            // With this the script becomes the Erlang machine, so that the process id is the broker's own.
             "RABBITMQ_ALLOW_INPUT": "1",
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-noinput -start_epmd false \(loopback)",
-            // One scheduler starts faster and is all a command needs.
+            // One scheduler starts faster and is enough for a command.
             "RABBITMQ_CTL_ERL_ARGS": "+S 1:1 \(loopback)",
             "RABBITMQ_CTL_DIST_PORT_MIN": "33000",
             "RABBITMQ_CTL_DIST_PORT_MAX": "33999",

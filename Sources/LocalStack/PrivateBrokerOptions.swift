@@ -8,7 +8,7 @@ package struct PrivateBrokerOptions: Sendable {
         package var certificateFile: String
         /// PEM file with its private key.
         package var keyFile: String
-        /// Whether clients must show a certificate, and may log in with it alone: its common name is the user.
+        /// Whether clients must show a certificate. They may then log in with it alone: its common name is the user.
         package var external: Bool
 
         /// Names the three files.
@@ -26,9 +26,9 @@ package struct PrivateBrokerOptions: Sendable {
         }
     }
 
-    /// Whether the management plugin runs, on a port of its own. It costs about two seconds of start and 40 MB.
+    /// Whether the management plugin runs, on a port of its own. It costs about 2 s at start and 40 MB.
     package var management: Bool
-    /// Certificates of a second, encrypted listener; none without them.
+    /// Certificates of a second, encrypted listener; nil for no such listener.
     package var tls: TLS?
     /// Further lines for `rabbitmq.conf`, for example `heartbeat = 5`.
     package var configuration: [String]

@@ -2,13 +2,12 @@ import Glibc
 
 /// Asks a server of this machine whether it is there.
 package enum Probe {
-    /// Whether a port on 127.0.0.1 accepts a connection and answers.
+    /// Whether a port on 127.0.0.1 accepts a connection and, if a greeting is given, answers it.
     ///
     /// - Parameters:
     ///   - port: The port number.
-    ///   - greeting: What to say first; the answer's first byte is waited for, up to two seconds. `nil`: connecting is
-    ///     enough.
-    /// - Returns: Whether it did.
+    ///   - greeting: What to say first. The first byte of the answer must come within 2 s. `nil`: connecting is enough.
+    /// - Returns: Whether the server answered.
     package static func answers(port: Int, greeting: [UInt8]? = nil) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

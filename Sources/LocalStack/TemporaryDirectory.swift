@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A directory of its own that goes away with its owner, even when the process is killed.
+/// A directory that is removed with this object, even if the process is killed.
 ///
 /// Only the owner of the files may read them (mode 0700): keys and cookies are written there.
 package final class TemporaryDirectory: Sendable {
@@ -85,14 +85,14 @@ package final class TemporaryDirectory: Sendable {
 
     /// Removes the directory and everything in it; harmless when it is gone already.
     package func remove() {
-        // A program that is just ending may still write; the second try finds what it left.
+        // A program that is just ending may still write. The second try removes what it wrote.
         for _ in 0..<2 where access(path, F_OK) == 0 {
             try? FileManager.default.removeItem(atPath: path)
         }
         OrphanGuard.shared.forget(directory: path)
     }
 
-    /// Leaves the directory in place when the process ends.
+    /// Leaves the directory in place when the process ends. The end of this object still removes it.
     package func keep() {
         OrphanGuard.shared.forget(directory: path)
     }

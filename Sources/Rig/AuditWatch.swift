@@ -4,7 +4,7 @@ package import RabbitMQ
 
 /// An audit whose progress can be awaited.
 package struct AuditWatch: Sendable {
-    /// What could not be awaited.
+    /// Why waiting ended without success.
     package struct Failure: Error, CustomStringConvertible {
         /// What happened and how far the run had come.
         package let description: String
@@ -41,9 +41,9 @@ package struct AuditWatch: Sendable {
         try await BlockingWork.run("audit") { [audit, uri = local.broker.uri] in try audit.read(uri, from: source) }
     }
 
-    /// Waits until what was read is as wanted.
+    /// Waits until a condition holds for what was read.
     ///
-    /// - Parameter condition: Looked at after every batch of results.
+    /// - Parameter condition: Checked at once, and after every batch of messages.
     /// - Throws: `Failure` when reading failed or the task was cancelled before.
     package func until(_ condition: (borrowing RunAudit.State) -> Bool) async throws {
         if audit.look(condition) { return }
@@ -58,11 +58,11 @@ package struct AuditWatch: Sendable {
     /// Waits until this many notifications are final.
     ///
     /// - Parameter finals: How many.
-    /// - Throws: As `until(_:)`.
+    /// - Throws: The errors of `until(_:)`.
     package func until(finals: Int) async throws { try await until { $0.ledger.finals >= finals } }
 
     /// Waits until everything promised is final.
     ///
-    /// - Throws: As `until(_:)`.
+    /// - Throws: The errors of `until(_:)`.
     package func untilComplete() async throws { try await until { $0.ledger.open == 0 } }
 }

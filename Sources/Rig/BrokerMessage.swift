@@ -2,7 +2,7 @@ import PushModel
 package import RabbitMQ
 import Text
 
-/// A message taken from a queue and not settled yet, as text: for listings, not for the hot path.
+/// A message that was taken from a queue and is not settled yet, as text: for listings, not for the hot path.
 package struct BrokerMessage {
     /// What came from the broker, for settling.
     package var delivery: Delivery
@@ -16,7 +16,7 @@ package struct BrokerMessage {
     package var replyTo: String?
     /// Its headers as text, in the order of the wire.
     package var headers: [(name: String, value: String)] = []
-    /// The key that it had in the queue that dead-lettered it last, by the broker's header `x-death`.
+    /// The routing key it had in the queue that dead-lettered it last, from the broker's header `x-death`.
     package var lastDeathKey: String?
 
     /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.

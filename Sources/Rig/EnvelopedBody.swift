@@ -2,7 +2,7 @@ package import PushModel
 
 /// The bodies of the enveloped jobs that runs publish.
 package enum EnvelopedBody {
-    /// A body, of parts that need no escapes.
+    /// A body. Its parts must need no escapes.
     ///
     /// - Parameters:
     ///   - id: The job's id.

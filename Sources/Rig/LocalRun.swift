@@ -9,9 +9,9 @@ import TLS
 import Text
 package import Topology
 
-/// A whole Martlet of one's own: a private RabbitMQ with Martlet's queues, a local APNs, and workers as processes.
+/// A whole Martlet for one user: a private RabbitMQ with Martlet's queues, a local APNs, and workers as processes.
 ///
-/// The demo and the tests that kill workers run on it. Everything ends with `stop()`.
+/// The demo and the tests that kill workers run on it. `stop()` ends the broker and the simulator, but not the workers.
 package final class LocalRun: Sendable {
     /// A route of the run: an app, and the credential it pushes with.
     package struct App: Sendable {
@@ -21,13 +21,13 @@ package final class LocalRun: Sendable {
         package var topic: String
         /// Whether jobs of class `high` have a queue of their own.
         package var highLane: Bool
-        /// Apple's service it pushes to.
+        /// The environment whose APNs it pushes to.
         package var environment: APNSEnvironment
-        /// Whether it pushes with a key of its own.
+        /// Whether it pushes with the second key (the credential `own`) instead of the first (`local`).
         package var hasOwnKey: Bool
         /// How many notifications a second a worker may push for it; nil for any number.
         package var rate: Int?
-        /// On how many lanes it lives; nil for what the worker makes of it.
+        /// On how many lanes it lives; nil for `auto`.
         package var lanes: Int?
 
         /// An app from its parts, each as documented there.
@@ -45,7 +45,8 @@ package final class LocalRun: Sendable {
         }
     }
 
-    /// Where everything is written.
+    /// The directory for keys, the configuration, the simulator's state and the workers' logs. The broker has another
+    /// one.
     package let directory: TemporaryDirectory
     /// The broker.
     package let broker: PrivateBroker
@@ -70,14 +71,14 @@ package final class LocalRun: Sendable {
     /// Starts broker and simulator and writes the workers' configuration; no worker runs yet.
     ///
     /// - Parameters:
-    ///   - apps: The apps to push for, in the development environment.
+    ///   - apps: The apps to push for.
     ///   - settings: More lines of configuration, for instance `lanes: 1`.
     ///   - requestTimeout: How long workers wait for an answer of the simulator.
     ///   - scenario: The simulator's scenario.
-    ///   - sendsDate: Whether the simulator's answers tell the time.
+    ///   - sendsDate: Whether the simulator's answers say the time.
     ///   - options: What the broker shall offer.
     /// - Returns: The run; call `stop()` in the end.
-    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` when a part cannot be had; nothing stays behind
+    /// - Throws: `LocalStackError`, `SimulatorError` or `TLSError` if a part cannot be started. Nothing stays behind
     ///   then.
     package static func start(
         apps: [App], settings: String = "", requestTimeout: Duration = .seconds(30), scenario: Scenario = Scenario(),
@@ -167,7 +168,7 @@ package final class LocalRun: Sendable {
     ///   - adminPort: The port of its admin server; 0 for any free one.
     ///   - settings: Variables that override its configuration, such as `MARTLET_BROKER_URI`.
     ///   - wrapper: A program and arguments that become the worker, such as `/usr/bin/prlimit --nofile=64`.
-    /// - Returns: The process; whoever started it ends it.
+    /// - Returns: The process; the caller ends it.
     /// - Throws: `LocalStackError` when it cannot be started.
     package func startWorker(
         _ name: String, adminPort: Int = 0, settings: [String: String] = [:], wrapper: [String] = []
@@ -212,7 +213,7 @@ package final class LocalRun: Sendable {
         try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: name)
     }
 
-    /// Ends simulator and broker and removes the directory; workers are ended by whoever started them.
+    /// Ends the simulator and the broker and removes the directory. The callers of `startWorker` end the workers.
     package func stop() async {
         await simulator.stop()
         _ = try? await BlockingWork.run("broker") { [broker] in broker.stop() }

@@ -6,20 +6,20 @@ package struct ReceivedResult {
     package var record: ResultRecord
     /// Its `message_id`.
     package var messageID: String
-    /// Its body. That of a result which came together with others is made from the message's.
+    /// Its body. A result that came together with others gets a body made from that message's body.
     package var body: [UInt8]
 
     /// Reads a message.
     ///
     /// - Parameter message: The message.
-    /// - Returns: Its results, in their order; empty for another message.
+    /// - Returns: Its results, in their order; empty if the message holds no results.
     package static func read(_ message: BrokerMessage) -> [ReceivedResult] {
         read(message.body, messageID: message.messageID)
     }
 
     /// Reads the body of a message that has this `message_id`.
     static func read(_ body: [UInt8], messageID: String) -> [ReceivedResult] {
-        // Several results have an outcome at their top, too, but no index.
+        // A message of several results also has an outcome, but no index, so it is not read as one record.
         if let record = ResultRecord.parse(body) {
             return [ReceivedResult(record: record, messageID: messageID, body: body)]
         }

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import PushModel
 
-/// A result as the worker publishes it: what the commands need of it. Unknown fields and outcomes are not errors.
+/// A result as the worker publishes it, with the fields that the commands need. Unknown fields and outcomes are not
+/// errors.
 package struct ResultRecord: Decodable, Equatable {
     /// One kind of outcome with its reason.
     package struct Kind: Hashable, Sendable {
@@ -34,7 +35,7 @@ package struct ResultRecord: Decodable, Equatable {
     package var reason: String?
     /// A sentence about an `invalid` job.
     package var detail: String?
-    /// The device token, unless workers leave it out.
+    /// The device token, unless the workers leave it out.
     package var deviceToken: String?
     /// The producer's own text.
     package var reference: String?
@@ -77,7 +78,7 @@ package struct ResultRecord: Decodable, Equatable {
     /// `suppressed` where a job that came back was settled from memory, without another push.
     package var duplicate: String?
 
-    /// A field that the record lacks does not compile.
+    /// The record must have every field of ``ResultField``: without one, this does not compile.
     typealias CodingKeys = ResultField
 
     /// Reads the body of a result message; `nil` for any other body.

@@ -6,21 +6,21 @@ package import RabbitMQ
 import Synchronization
 import Topology
 
-/// Reads everything a run reports, as monitoring would, and keeps the ledger of it.
+/// Reads everything that a run reports, as monitoring would, and keeps the ledger of the run.
 ///
-/// One thread with its own connection per queue; readers look at the state at any time.
+/// Each queue has one thread with its own connection. The state can be read at any time.
 package final class RunAudit: Sendable {
     /// Where reports are read.
     package enum Source: Sendable {
         /// From the real queues, which are empty afterwards.
         case queues
-        /// From copies of one's own: the real queues keep everything for others to look at.
+        /// From queues of its own that get copies. The real queues keep everything for others.
         case taps
     }
 
     /// What was read so far.
     package struct State: Sendable {
-        /// Who was promised what, and what became of it.
+        /// Which notifications were promised, and how they ended.
         package var ledger = RunLedger()
         /// Notifications by the outcome and reason of their first final report.
         package var outcomes: [ResultRecord.Kind: Int] = [:]
@@ -32,15 +32,15 @@ package final class RunAudit: Sendable {
         package var redelivered = 0
         /// Results that a worker gave from memory, without another push.
         package var suppressed = 0
-        /// Notifications that were final after one attempt.
+        /// Notifications that were final after one attempt, without those of paced jobs.
         package var firstAttempts = 0
-        /// When the first and the last of those were final, in milliseconds since 1970.
+        /// When the first and the last of ``firstAttempts`` were final, in milliseconds since 1970.
         package var firstAttemptSpan: ClosedRange<Int64>?
         /// Jobs that were published slowly on purpose: they say nothing about throughput.
         package var paced: Set<String> = []
         /// Dead letters by the queue they were in.
         package var deadLetters: [String: Int] = [:]
-        /// An app whose results are somebody else's to count.
+        /// An app that is left out of the results; nil for none.
         package var ignoredTopic: String?
         /// Why reading ended early.
         package var failure: String?
@@ -48,7 +48,7 @@ package final class RunAudit: Sendable {
         /// Nothing was read yet.
         package init() {}
 
-        /// A day in milliseconds is the longest that is told apart.
+        /// The longest time that is told apart is 1 day, in milliseconds.
         private static func histogram() -> Histogram<UInt64> {
             Histogram(highestTrackableValue: 86_400_000, numberOfSignificantValueDigits: .two)
         }
@@ -86,9 +86,9 @@ package final class RunAudit: Sendable {
         try read(uri, from: source)
     }
 
-    /// Starts reading the results and both dead-letter queues of a broker; connects and so blocks for a moment.
+    /// Starts reading the results and both dead-letter queues of a broker. Blocks for a moment, because it connects.
     ///
-    /// After `stop()` it may read again, and adds to what is known.
+    /// After `stop()` it may read again. The new reports are added to the old ones.
     ///
     /// - Parameters:
     ///   - uri: The broker.
@@ -122,7 +122,7 @@ package final class RunAudit: Sendable {
         }
     }
 
-    /// A copy of what was read so far; a live view better uses `look`, as copying a large ledger takes its time.
+    /// A copy of what was read so far. A live view should use `look`, because copying a large ledger takes time.
     package var current: State { state.withLock { $0 } }
 
     /// Looks at what was read so far, without a copy.
@@ -131,15 +131,15 @@ package final class RunAudit: Sendable {
     /// Records something that only the caller knows.
     package func record(_ body: (inout RunLedger) -> Void) { state.withLock { body(&$0.ledger) } }
 
-    /// Notes that a job is published slowly on purpose; to be called before it is.
+    /// Notes that a job is published slowly on purpose. Call this before the job is published.
     ///
     /// - Parameter job: Its id.
     package func paces(_ job: String) { state.withLock { _ = $0.paced.insert(job) } }
 
-    /// Leaves an app to somebody else: neither its results nor its pushes count.
+    /// Leaves an app out: its results and its pushes do not count. A second call replaces the app.
     package func ignore(_ topic: String) { state.withLock { $0.ignoredTopic = topic } }
 
-    /// Ends reading once the queues have been silent for a moment; blocks until then.
+    /// Ends reading once the queues have been silent for 200 ms; blocks until then.
     package func stop() {
         isStopping.store(true, ordering: .releasing)
         for thread in threads.withLock({ $0 }) { thread.join() }
@@ -149,7 +149,7 @@ package final class RunAudit: Sendable {
     private static func thread(
         _ client: sending AMQPBlockingClient, takesResults: Bool, audit: RunAudit
     ) throws(EventLoopError) -> LoopThread {
-        // Made on this thread, used on that one only: its first use there makes it that thread's own.
+        // The client is made on this thread, but used only on the new one, which takes it over at the first use.
         client.disown()
         return try LoopThread.start(name: "audit") {
             do throws(AMQPError) {
@@ -165,7 +165,7 @@ package final class RunAudit: Sendable {
     private func read(_ client: AMQPBlockingClient, takesResults: Bool) throws(AMQPError) {
         var unacknowledged = 0
         while true {
-            // Short, so that a stop is noticed; once stopping, silence means that everything was read.
+            // A short timeout, so that a stop is noticed. After a stop, silence means that everything was read.
             guard let delivery = try client.receive(timeout: .milliseconds(200)) else {
                 if isStopping.load(ordering: .acquiring) { return }
                 continue
@@ -210,7 +210,7 @@ package final class RunAudit: Sendable {
         let queue = isToken ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue
         state.withLock { state in
             state.deadLetters[queue, default: 0] += 1
-            // One without our outcome was written by the broker: it is final, and has no result.
+            // A dead letter without our outcome was written by the broker: it is final, and has no result.
             state.ledger.deadLettered(
                 job: message.messageID, indexes: Self.indexes(message.header(HeaderName.indexes)),
                 isBrokers: message.header(HeaderName.outcome) == nil)

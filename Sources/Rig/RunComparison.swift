@@ -7,8 +7,8 @@ import RabbitMQ
 import Text
 import Topology
 
-/// What the three ledgers of a run say once everything is settled: what the broker confirmed to producers, what APNs
-/// received, and what results, dead letters and queues hold.
+/// What the three ledgers of a run say once everything is settled. The first has the jobs that the broker confirmed to
+/// producers, the second the pushes that APNs received, and the third the results, dead letters and queues.
 package struct RunComparison: Sendable {
     /// What the comparison of the ledgers found.
     package var balance: RunLedger.Balance
@@ -20,19 +20,19 @@ package struct RunComparison: Sendable {
     package var outcomes: [ResultRecord.Kind: Int]
     /// Why reading the results ended early.
     package var failure: String?
-    /// Pushes that APNs saw and could not list.
+    /// Pushes that APNs saw, but had no room to list.
     package var unlisted: Int
     /// What is left in queues.
     package var leftovers: [String: QueueCounts]
 
-    /// Everything that must not be, in sentences; empty when all is well.
+    /// Everything that is wrong, in sentences; empty if nothing is.
     ///
     /// - Parameters:
     ///   - mostExtra: How many pushes may have been made more than once.
-    ///   - mostRepeated: How many results and dead letters may have been written twice; nil for as many.
-    ///   - deaths: How often workers died: a job may be pushed once more for each, and still have one result.
-    ///   - allowed: The outcomes that jobs may have.
-    ///   - letters: How many dead letters the broker has to have written.
+    ///   - mostRepeated: How many results and dead letters may have been written twice; nil for `mostExtra`.
+    ///   - deaths: How often workers died. A job may be pushed once more for each death, and still have one result.
+    ///   - allowed: The outcomes that notifications may have.
+    ///   - letters: How many dead letters the broker must have written.
     ///   - queues: The queues that may hold something.
     package func problems(
         mostExtra: Int, mostRepeated: Int? = nil, deaths: Int = 1,
@@ -74,15 +74,16 @@ package struct RunComparison: Sendable {
 }
 
 extension LocalRun {
-    /// What workers report and what operators ask for: streams, which keep all of it and hold no jobs.
+    /// The queues of workers' reports and of operators' commands. They are streams, which keep all messages and hold no
+    /// jobs.
     private static let streams: Set<String> = [TopologyNames.fleetQueue, TopologyNames.controlQueue]
 
     /// Publishes jobs and waits until the broker confirmed them all.
     ///
     /// - Parameters:
     ///   - jobs: The jobs.
-    ///   - audit: Learns of each confirmed one, and of those whose confirm never came.
-    /// - Returns: How many the broker refused.
+    ///   - audit: Learns of each confirmed job, and of each job whose confirm never came.
+    /// - Returns: How many jobs the broker refused.
     /// - Throws: `AMQPError` when the broker cannot be reached or leaves meanwhile.
     package func publish(_ jobs: [RunJob], _ audit: RunAudit) async throws -> Int {
         try await BlockingWork.run("producer") { [self] in
@@ -107,7 +108,7 @@ extension LocalRun {
         try await BlockingWork.run("queues") { [broker] in try broker.queueCounts() }
     }
 
-    /// What the job queues hold at this moment, together.
+    /// What the job queues of all apps hold at this moment, together. The queues for `high` jobs do not count.
     ///
     /// - Throws: `LocalStackError` where the broker does not list one of them.
     package func jobCounts() async throws -> QueueCounts {
@@ -124,7 +125,7 @@ extension LocalRun {
 
     /// Compares the ledgers once everything is settled.
     ///
-    /// - Parameter audit: What was reported so far; it reads whatever is left and ends.
+    /// - Parameter audit: The reports so far. It reads the rest of its queues and stops.
     package func compare(_ audit: RunAudit) async throws -> RunComparison {
         let state = try await BlockingWork.run("audit") { [simulator] in
             audit.stop()

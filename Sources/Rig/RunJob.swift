@@ -2,7 +2,7 @@ import APNSSimulator
 package import PushModel
 import Text
 
-/// A job of a run: one notification to a device of its own, or one to each of several.
+/// A job of a run: one notification to one device, or one to each of several devices.
 package struct RunJob: Sendable {
     /// Its id.
     package let id = JobIdentifier.new()
@@ -12,13 +12,14 @@ package struct RunJob: Sendable {
     package var jobClass: JobClass
     /// Whether the body is the payload alone, or an envelope; several devices need an envelope.
     package var isRaw: Bool
-    /// The first digits of its device tokens, by which the simulator chooses its verdict: one for each device.
+    /// The first digits of its device tokens, one prefix for each device. The simulator chooses its verdict by them.
     package var tokenPrefixes: [String]
     /// Until when it may be sent, in milliseconds since 1970; nil for any time.
     package var deadline: Int64?
     /// From when on it may be sent, in milliseconds since 1970; nil for any time.
     package var notBefore: Int64?
-    /// Its producer's own word for it, without characters that JSON escapes; it needs an envelope. Nil for none.
+    /// The producer's own text for it; nil for none. It needs an envelope, and must have no characters that JSON
+    /// escapes.
     package var reference: String?
 
     /// A job with an id of its own, from its parts, each as documented there.
@@ -44,7 +45,7 @@ package struct RunJob: Sendable {
         }
     }
 
-    /// The first of them.
+    /// The first of ``tokens``.
     package var token: String { tokens[0] }
 
     /// The job as a producer publishes it.
@@ -69,11 +70,11 @@ package struct RunJob: Sendable {
         (0..<count).map { RunJob(isRaw: $0.isMultiple(of: 2), tokenPrefixes: [tokenPrefix]) }
     }
 
-    /// New jobs, raw and enveloped in turn, whose pushes take their time.
+    /// New jobs, raw and enveloped in turn, whose pushes are answered late.
     ///
     /// - Parameters:
     ///   - count: How many.
-    ///   - milliseconds: After how long APNs answers, spread evenly; at most 9999.
+    ///   - milliseconds: After how many milliseconds APNs answers, spread evenly; at most 9999.
     package static func several(_ count: Int, taking milliseconds: ClosedRange<Int>) -> [RunJob] {
         let span = milliseconds.upperBound - milliseconds.lowerBound
         return (0..<count).map { number in

@@ -47,18 +47,18 @@ package struct RunLedger: Sendable {
         /// The hash of the payload.
         package var payloadHash: UInt64
 
-        /// Makes it of its parts.
+        /// Makes a content from its parts.
         package init(token: String, payloadHash: UInt64) {
             self.token = token
             self.payloadHash = payloadHash
         }
     }
 
-    /// Something that must not be.
+    /// Something that is wrong.
     package struct Finding: Sendable {
-        /// What programs know it by.
+        /// Its name for programs, such as `lost`.
         package var name: String
-        /// What is wrong with them, to follow their number.
+        /// What is wrong with the notifications, in words that follow their number.
         package var title: String
         /// The notifications, as `job#index`, or their `apns-id`s.
         package var names: [String]
@@ -70,29 +70,32 @@ package struct RunLedger: Sendable {
         package var lost: [Key] = []
         /// Acceptances beyond the first that a redelivery or a repeated attempt explains.
         package var explainedDuplicates = 0
-        /// Those of them that only a repeated attempt explains.
+        /// Those of ``explainedDuplicates`` that only a repeated attempt explains.
         package var repeatedUnanswered = 0
         /// Notifications accepted more than once without an explanation.
         package var unexplainedDuplicates: [Key] = []
         /// Results or dead letters of jobs nobody published.
         package var unexpected: [Key] = []
-        /// Notifications whose results of one attempt have different message ids, none, or that of another result.
+        /// Notifications with results of one attempt that have different message ids, no message id, or another
+        /// result's.
         package var ambiguous: [Key] = []
         /// Notifications with several final outcomes although their job was never delivered again.
         package var contradicted: [Key] = []
-        /// Notifications reported accepted that APNs never received.
+        /// Notifications reported accepted that APNs never accepted.
         package var unreceived: [Key] = []
-        /// The `apns-id` of every push that APNs accepted and no result speaks of.
+        /// The `apns-id` of every push that APNs accepted and that no result names.
         package var unreported: [String] = []
-        /// Notifications that APNs accepted and that are reported as something else, without a second try or delivery.
+        /// Notifications that APNs accepted, but that results call failed or cancelled and never accepted, without a
+        /// second try or delivery.
         package var misreported: [Key] = []
         /// Notifications that APNs got for another device, or with another payload, than promised.
         package var mixedUp: [Key] = []
-        /// Notifications reported as something else than accepted that have no dead letter.
+        /// Notifications reported failed or unknown that have no dead letter.
         package var withoutDeadLetter: [Key] = []
-        /// Notifications with a dead letter of a worker that only ever were reported accepted.
+        /// Notifications with a worker's dead letter that are reported accepted, and neither failed nor unknown.
+        /// Notifications that were delivered again do not count.
         package var strayDeadLetters: [Key] = []
-        /// Results and dead letters beyond the first of their kind that no redelivery explains: somebody wrote them
+        /// Results and dead letters beyond the first of their kind that no redelivery explains. A worker wrote them
         /// twice because a confirm was lost.
         package var repeatedReports = 0
         /// Dead letters that the broker wrote.
@@ -101,7 +104,7 @@ package struct RunLedger: Sendable {
         /// Whether everything is accounted for.
         package var isClean: Bool { findings.allSatisfy(\.names.isEmpty) }
 
-        /// Everything that must not be, with the notifications of which it is true.
+        /// Every kind of finding, with its notifications. A kind without notifications is fine.
         package var findings: [Finding] {
             func finding(_ name: String, _ title: String, _ keys: [Key]) -> Finding {
                 Finding(name: name, title: title, names: keys.map { "\($0.job)#\($0.index)" })
@@ -140,11 +143,11 @@ package struct RunLedger: Sendable {
         var reports = 0
         var deadLetters = 0
 
-        /// Whether a result says that it ended otherwise than accepted.
+        /// Whether a result says that it failed, or that its end is unknown.
         var hasFailed: Bool { isReportedFailed || isReportedUnknown }
         /// Whether a final outcome came after more than one attempt.
         var isRepeated: Bool { messageIDs.keys.contains { $0 > 1 } }
-        /// Whether it has several final outcomes, and no second delivery that would explain them.
+        /// Whether it has several final outcomes, but no second delivery that would explain them.
         var contradictsItself: Bool {
             !isRedelivered && (messageIDs.count > 1 || (isReportedAccepted && (hasFailed || isReportedCancelled)))
         }
@@ -181,7 +184,7 @@ package struct RunLedger: Sendable {
     /// The ids of all jobs that were published.
     package var jobs: some Sequence<String> { sizes.keys }
 
-    /// A producer published a job and never heard of it again: it may be done, and need not.
+    /// A producer published a job and never heard of it again: nobody knows whether the broker has it.
     package mutating func offered(job: String, notifications: Int = 1) {
         sizes[job] = notifications
         for index in 0..<notifications { accounts[Key(job: job, index: index), default: Account()].isOffered = true }
@@ -192,7 +195,7 @@ package struct RunLedger: Sendable {
     /// - Parameters:
     ///   - job: Its id.
     ///   - notifications: How many it asks for.
-    ///   - contents: What each of them consists of, by its index; empty where nobody will compare.
+    ///   - contents: What each notification consists of, by its index; empty if nobody compares.
     package mutating func promised(job: String, notifications: Int = 1, contents: [Content] = []) {
         sizes[job] = notifications
         for index in 0..<notifications {
@@ -209,7 +212,7 @@ package struct RunLedger: Sendable {
 
     /// A result was read.
     ///
-    /// - Returns: Whether it is the first final word about its notification.
+    /// - Returns: Whether it is the first final report of its notification.
     @discardableResult
     package mutating func reported(
         _ key: Key, attempt: Int, messageID: String, ending: Ending, isRedelivered: Bool, apnsID: String?
@@ -239,11 +242,11 @@ package struct RunLedger: Sendable {
     /// - Parameters:
     ///   - job: The job's id.
     ///   - indexes: The notifications it is about; nil for all of the job's.
-    ///   - isBrokers: Whether the broker wrote it, and no worker.
+    ///   - isBrokers: Whether the broker wrote it, not a worker.
     package mutating func deadLettered(job: String, indexes: [Int]? = nil, isBrokers: Bool) {
         if isBrokers { brokerDeadLetters += 1 }
         guard let indexes = indexes ?? (isBrokers ? nil : sizes[job].map { Array(0..<$0) }) else {
-            // How many notifications the job has may only be learnt later.
+            // The number of the job's notifications may become known only later.
             var count = letters[job] ?? (0, 0)
             if isBrokers { count.brokers += 1 } else { count.workers += 1 }
             letters[job] = count
@@ -261,7 +264,7 @@ package struct RunLedger: Sendable {
     ///
     /// - Parameters:
     ///   - apnsID: The identifier.
-    ///   - content: What it received; nil where nobody will compare.
+    ///   - content: What APNs received; nil if nobody compares.
     package mutating func accepted(apnsID: String, content: Content? = nil) {
         let id = apnsID.lowercased()
         acceptances[id, default: 0] += 1

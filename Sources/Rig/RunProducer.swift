@@ -3,7 +3,8 @@ package import PushModel
 package import RabbitMQ
 import Topology
 
-/// Publishes jobs as a careful producer does: mandatory, persistent, confirmed, and only then counted as promised.
+/// Publishes jobs as a careful producer does: mandatory and persistent. A job counts as promised once the broker
+/// confirmed it.
 package struct RunProducer {
     /// A job to publish.
     package struct Job {
@@ -19,7 +20,7 @@ package struct RunProducer {
         package var rawToken: String?
         /// How many notifications it asks for.
         package var notifications: Int
-        /// What each of them consists of, by its index; empty where nobody will compare.
+        /// What each notification consists of, by its index; empty if nobody compares.
         package var contents: [RunLedger.Content]
         /// Until when it may be sent, in milliseconds since 1970; nil for any time.
         package var deadline: Int64?
@@ -50,10 +51,10 @@ package struct RunProducer {
     /// Jobs the broker did not take.
     package private(set) var refused = 0
 
-    /// Publishes through a client of its own.
+    /// Makes a producer that alone uses `client`.
     package init(_ client: AMQPBlockingClient) { self.client = client }
 
-    /// Publishes a job; `audit` learns of it once the broker confirmed.
+    /// Publishes a job for the development environment. `audit` learns of the job once the broker confirmed it.
     package mutating func publish(_ job: Job, enqueuedAt: Int64, audit: RunAudit) throws(AMQPError) {
         message.reset()
         message.isMandatory = true
@@ -74,7 +75,7 @@ package struct RunProducer {
         settle(try client.takeOutcomes(), audit)
     }
 
-    /// Gives up on the confirms that are still missing, because the connection is gone: those jobs may be done or not.
+    /// Stops waiting for missing confirms, because the connection is gone. Nobody knows whether those jobs are done.
     package mutating func abandon(audit: RunAudit) {
         let jobs = pending.values
         audit.record { ledger in

@@ -12,7 +12,7 @@ extension ConfigurationBuilder {
         let isContainer = entry.isPresent(keys.file)
         let source = isContainer ? container(entry, credential: name) : pair(entry, credential: name)
         guard let name else { return nil }
-        // Loading fails if a part is missing. The name stays, so that the entry counts as a credential until then.
+        // Loading fails if a part is missing. The empty paths are never read.
         let configuration = CertificateCredentialConfiguration(
             name: name, source: source ?? .pem(certificateFile: "", keyFile: ""))
         var known = KnownCredential(value: .certificate(configuration))

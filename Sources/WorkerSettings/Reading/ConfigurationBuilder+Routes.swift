@@ -106,7 +106,7 @@ extension ConfigurationBuilder {
         }
     }
 
-    /// The names of all credentials in the file, also of those that are refused.
+    /// The names of all credentials in the configuration, also of those that are refused.
     private func credentialNames(_ root: SettingReader) -> [String] {
         root.records("credentials").compactMap { entry in
             guard case .scalar(let name, _)? = entry.node["name"]?.content else { return nil }

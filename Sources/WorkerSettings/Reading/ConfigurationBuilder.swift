@@ -22,7 +22,7 @@ struct ConfigurationBuilder {
     /// The keys that are read.
     let keys = WorkerKeys.all
 
-    /// Reads everything. The result is valid only if no problem was noted.
+    /// Reads everything. The noted problems decide whether the caller may use the result.
     func configuration(_ root: SettingReader, instanceName: () -> String) -> WorkerConfiguration {
         let credentials = credentials(root)
         let routes = routes(root, credentials: credentials)

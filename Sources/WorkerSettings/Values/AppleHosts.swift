@@ -16,7 +16,7 @@ enum AppleHosts {
     static let broadcastChannelsDevelopment = "https://api-manage-broadcast.sandbox.push.apple.com:2195"
 
     /// Where broadcast channels are managed: at Apple's own host if device pushes go to Apple's own host. Beside a
-    /// simulator or a proxy there is no default, because Apple must not see the credentials for it.
+    /// simulator or a proxy there is no default, because Apple must not see credentials for the simulator or proxy.
     static func broadcastChannels(production: String, development: String) -> APNSAddresses {
         APNSAddresses(
             production: production == Self.production ? broadcastChannelsProduction : nil,

@@ -5,7 +5,7 @@
 package struct TokenCredentialConfiguration: Sendable, Equatable {
     /// The name that routes use.
     package var name: String
-    /// The path of the `.p8` file, readable at start.
+    /// The path of the `.p8` file. The worker may start while the file is unreadable.
     package var keyFile: String
     /// Apple's ten-character key identifier.
     package var keyID: String

@@ -1,6 +1,6 @@
 /// The whole configuration of a worker. The environment wins over the file, and the file wins over the defaults.
 ///
-/// ``ConfigurationLoader`` makes it and has checked each value; users need not check it again.
+/// ``ConfigurationLoader`` makes it and has checked each value. Only the files of some credentials may be unusable.
 package struct WorkerConfiguration: Sendable {
     /// The memory for jobs where the configuration says nothing, in bytes.
     package static let standardJobMemory = 256 << 20
