@@ -12,7 +12,7 @@ enum APNSHeader {
     static var priority: StaticString { "apns-priority" }
     /// Seconds since 1970, or 0.
     static var expiration: StaticString { "apns-expiration" }
-    /// What notifications have in common that replace each other.
+    /// The identifier that notifications share if the newer one replaces the older one.
     static var collapseID: StaticString { "apns-collapse-id" }
     /// The identifier of a broadcast channel.
     static var channelID: StaticString { "apns-channel-id" }

@@ -16,7 +16,7 @@ struct ClientCertificate: Equatable {
     /// Whether its chain was verified.
     var isTrusted: Bool
 
-    /// The topic of pushes that name none; nil where the certificate has several.
+    /// The topic of pushes that name none; nil unless the certificate has exactly one topic.
     var onlyTopic: String? { topics.count == 1 ? topics.first : nil }
 
     /// Judges the certificate itself.
@@ -35,7 +35,7 @@ struct ClientCertificate: Equatable {
     ///
     /// - Parameters:
     ///   - push: A push that broke no other rule.
-    ///   - choices: What is answered.
+    ///   - choices: Names the answer to a topic that the certificate does not cover.
     /// - Returns: Nil where the certificate covers it.
     func refusal(of push: ValidPush, choices: TrustChoices) -> Refusal? {
         topics.contains(push.topic) && push.type != .location ? nil : choices.topicOutsideCertificate

@@ -1,4 +1,4 @@
-/// What a connection has become bound to by its first push, and whether a later push may use it.
+/// What the first admitted provider token of a connection binds the connection to, and which later tokens may be used.
 ///
 /// A value without clock or sockets: facts go in, a refusal or nothing comes out.
 /// See Apple, "Establishing a token-based connection to APNs":
@@ -13,13 +13,13 @@ struct ConnectionTrust {
     /// The answers to open questions.
     let choices: Choices
 
-    /// The token that the connection's first good push carried.
+    /// The first token that was admitted, even if its push broke another rule; nil before.
     private(set) var first: ProviderTokenFacts?
 
-    /// The token of the latest good push.
+    /// The latest token that was admitted; nil before the first.
     private(set) var current: ProviderTokenFacts?
 
-    /// The key related to the one that the connection was bound with, as the first key says.
+    /// The related key that the key of the first token names.
     private var relatedKeyID: String?
 
     /// Starts unbound.
@@ -32,7 +32,7 @@ struct ConnectionTrust {
         self.choices = choices
     }
 
-    /// Admits a push with a verified token, and binds the connection to the first one.
+    /// Admits a verified token. The first token that is admitted binds the connection.
     ///
     /// - Parameters:
     ///   - facts: What the token says.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The keys and certificates that are good at the moment; both can be revoked while the simulator runs. Any thread.
 final class CredentialRegistry: Sendable {
-    /// How many shared accounts of token updates are kept; beyond it all start again.
+    /// How many shared accounts of token updates are kept. When one more is needed, all are forgotten.
     static let accountLimit = 10_000
 
     /// What a connection works with until the registry changes.
@@ -23,7 +23,7 @@ final class CredentialRegistry: Sendable {
         var certificatesDue: [String: Int64] = [:]
         var accounts: [String: RefreshAccount] = [:]
 
-        /// When the next revocation takes effect.
+        /// When the next revocation takes effect, in milliseconds since 1970.
         var nextDue: Int64 { min(keysDue.values.min() ?? .max, certificatesDue.values.min() ?? .max) }
     }
 
@@ -100,7 +100,8 @@ final class CredentialRegistry: Sendable {
     ///   - keyID: The key's identifier.
     ///   - isRevoked: Whether it is revoked.
     ///   - due: When a revocation takes effect, in milliseconds since 1970; nil for at once.
-    /// - Returns: Whether the key is known, or any key is.
+    /// - Returns: Whether the key is known. If no keys are known and any well-formed token is good, every key counts as
+    ///   known.
     func setKey(_ keyID: String, isRevoked: Bool, due: Int64? = nil) -> Bool {
         change { state in
             guard acceptsAnyWellFormed && state.keys.isEmpty || state.keys.contains(where: { $0.keyID == keyID }) else {
@@ -114,7 +115,7 @@ final class CredentialRegistry: Sendable {
     /// Revokes a client certificate or takes that back.
     ///
     /// - Parameters:
-    ///   - serialNumber: Its serial number in hexadecimal digits of either case.
+    ///   - serialNumber: Its serial number in hexadecimal digits, upper or lower case.
     ///   - isRevoked: Whether it is revoked.
     ///   - due: When a revocation takes effect, in milliseconds since 1970; nil for at once.
     func setCertificate(_ serialNumber: String, isRevoked: Bool, due: Int64? = nil) {
@@ -138,11 +139,11 @@ final class CredentialRegistry: Sendable {
         }
     }
 
-    /// Uses a token on an account that connections share.
+    /// Reads or changes an account of token updates that connections share. The first use opens the account.
     ///
     /// - Parameters:
-    ///   - name: Whose account: a key's identifier or a team's.
-    ///   - body: Changes the account.
+    ///   - name: The identifier of the key or the team that owns the account.
+    ///   - body: Reads or changes the account.
     /// - Returns: What `body` returns.
     func withAccount<Result: Sendable>(_ name: String, _ body: (inout RefreshAccount) -> Result) -> Result {
         state.withLock { state in

@@ -6,7 +6,7 @@
 /// | `bad` + two digits *n* + status | reason number *n* of that status, counted as in ``Refusal/known`` |
 /// | `bad99` + 400 to 599 | that status with a reason that Apple does not document, `SimulatedUnknownReason` |
 /// | `bad` + two digits that number no reason of that status, up to 39 | 400 `SimulatedNoSuchReason` |
-/// | other pairs of digits and status | nothing: five digits of chance follow `bad` in one random token in 43,000 |
+/// | other pairs of digits and status | nothing: one random token in 43,000 is `bad` and five decimal digits |
 /// | `dead0410`, `dead1410` | `Unregistered`, `ExpiredToken` with a timestamp one day old |
 /// | `fa11` + *n* + status | *n* times (1 to 9) the first reason of that status, then 200 |
 /// | `fa11` + *n* + `000` | *n* times no answer, then 200 |
@@ -30,7 +30,8 @@ package enum DeviceTokenPrefix {
     /// The reason text where `bad…` asks for a reason by a number that its status does not have.
     package static let missingReason = "SimulatedNoSuchReason"
 
-    /// The highest number that is taken for a mistake; beyond it a token is a random one.
+    /// The reason numbers that count as a typing mistake if the status has no such reason. A token with a higher number
+    /// counts as a random one.
     private static let mistakenNumbers = 0..<40
 
     /// Reads a device token's prefix.
@@ -55,7 +56,8 @@ package enum DeviceTokenPrefix {
         }
     }
 
-    /// Rules almost every token out at once: this is asked for every push, and what follows works on text.
+    /// Whether a token can have a prefix. This test runs for every push and excludes almost every token at once; the
+    /// later steps work on text and are slower.
     private static func mayBegin(_ token: [UInt8]) -> Bool {
         var head: UInt32 = 0
         // Bit 5 makes letters lower case and is set in digits anyhow.
@@ -93,7 +95,7 @@ package enum DeviceTokenPrefix {
         }
         let candidates = Refusal.known.filter { $0.status == status }
         guard !candidates.isEmpty, mistakenNumbers.contains(number) else { return nil }
-        // A newcomer's typing error would be a 200 otherwise.
+        // Without this answer a typing mistake would be answered 200.
         guard number < candidates.count else {
             return VerdictSequence(Verdict(.refuse(Refusal(400, missingReason))))
         }

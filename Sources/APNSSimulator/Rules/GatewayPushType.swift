@@ -1,11 +1,11 @@
-/// The values of `apns-push-type` with the rules that hang on each.
+/// The values of `apns-push-type`, with the rules for each.
 ///
 /// See Apple, "Sending notification requests to APNs":
 /// <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
 enum GatewayPushType: String, CaseIterable {
     case alert, background, complication, controls, fileprovider, liveactivity, location, mdm, pushtotalk, voip, widgets
 
-    /// What the topic has behind the bundle identifier; empty where nothing is added.
+    /// The suffix that the topic has after the bundle identifier; empty for none.
     var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -23,7 +23,7 @@ enum GatewayPushType: String, CaseIterable {
     /// The longest payload in bytes.
     var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// Byte by byte: comparing as text would honour Unicode, at a price.
+    /// Compares bytes: a comparison of text would apply the rules of Unicode and take longer.
     private func isImplied(by topic: String) -> Bool {
         let suffix = topicSuffix.utf8
         return topic.utf8.count >= suffix.count && topic.utf8.suffix(suffix.count).elementsEqual(suffix)
@@ -31,8 +31,8 @@ enum GatewayPushType: String, CaseIterable {
 
     /// Whether a topic has the form this type asks for.
     ///
-    /// A topic that ends with a type's suffix is that type's, and no other's. APNs knows which apps exist and the
-    /// simulator does not, so an app whose bundle identifier itself ends with a suffix cannot be played.
+    /// A topic that ends with the suffix of a type fits only this type. APNs knows which apps exist; the simulator does
+    /// not. So the simulator cannot serve an app whose bundle identifier itself ends with a suffix.
     ///
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: Whether it fits.
@@ -41,7 +41,7 @@ enum GatewayPushType: String, CaseIterable {
         return implied.topicSuffix == topicSuffix && topic.utf8.count > topicSuffix.utf8.count
     }
 
-    /// The type that a topic's suffix speaks of, for pushes without `apns-push-type`.
+    /// The type that a topic's suffix stands for, for pushes without `apns-push-type`.
     ///
     /// - Parameter topic: The value of `apns-topic`.
     /// - Returns: The type, `alert` where there is no known suffix.

@@ -16,7 +16,7 @@ enum HTTP2CodeName {
 
     /// The code of a name or a number.
     ///
-    /// - Parameter text: Such as `REFUSED_STREAM`, of either case, or `7`.
+    /// - Parameter text: Such as `REFUSED_STREAM`, in upper or lower case, or `7`.
     /// - Returns: The code, or nil where it is neither.
     static func code(of text: String) -> UInt32? {
         let wanted = text.uppercased()

@@ -26,7 +26,7 @@ package struct ProviderKey: Sendable {
     ///   - teamID: The team identifier.
     ///   - publicKey: Verifies signatures.
     ///   - topics: Bundle identifiers, for a topic-specific key.
-    ///   - environment: The only environment the key is for.
+    ///   - environment: The only environment the key is for; nil for both.
     ///   - relatedKeyID: The related key's identifier.
     package init(
         keyID: String, teamID: String, publicKey: ES256PublicKey, topics: Set<String>? = nil,
@@ -40,11 +40,13 @@ package struct ProviderKey: Sendable {
         self.relatedKeyID = relatedKeyID
     }
 
-    /// Reads the command line's form `KEYID:TEAMID:FILE`; behind it may stand `:topic,topic…` for a topic-specific key,
-    /// `:environment=…` for a key of one environment and `:related=KEYID` for its related key.
+    /// Reads the command line's form `KEYID:TEAMID:FILE`.
+    ///
+    /// Three parts may follow: `:topic,topic…` for a topic-specific key, `:environment=…` for a key of one environment
+    /// and `:related=KEYID` for its related key.
     ///
     /// - Parameter text: The argument; the file holds a `.p8` private key or a public key in PEM.
-    /// - Throws: ``SimulatorError`` where the form is wrong or the file is unreadable.
+    /// - Throws: ``SimulatorError`` where the form is wrong, the file is unreadable or holds no P-256 key.
     package init(argument text: String) throws(SimulatorError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard (3...6).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw Self.unreadable(text) }

@@ -1,4 +1,6 @@
-/// What a provider token says about its maker, once its signature is verified.
+/// What a provider token says about its maker.
+///
+/// The signature is verified before, except where any well-formed token is good.
 struct ProviderTokenFacts: Equatable {
     /// `kid`.
     var keyID: String

@@ -3,17 +3,18 @@ import Text
 
 /// Verifies provider tokens: the JSON Web Token behind `authorization: bearer`.
 ///
-/// The header must say ES256 and a `kid` of a known key; the claims an `iss` equal to that key's team and an `iat`, as
-/// a number or (one library in wide use does so) as a string. The signature may be raw, as RFC 7518 wants it, or DER,
-/// as Apple's own shell recipe makes it.
+/// - The header must have the algorithm ES256 and the `kid` of a known key.
+/// - The claims must have the key's team as `iss`, and an `iat`. `iat` is a number or a string: one library in wide use
+///   writes a string.
+/// - The signature is raw, as RFC 7518 demands, or DER, as Apple's own shell recipe makes it.
 struct ProviderTokenVerifier {
     /// How old a token may become, in seconds.
     static let lifetime: Int64 = 3600
 
-    /// How far `iat` may lie in the future, in seconds; Apple's text can be read so, clocks differ anyhow.
+    /// How far `iat` may lie in the future, in seconds. Apple's text can be read so, and clocks differ.
     static let allowedAdvance: Int64 = 3600
 
-    /// The longest token in bytes that is looked at.
+    /// The longest value of `authorization` that is read, in bytes; `bearer ` counts too.
     static let sizeLimit = 4096
 
     /// The known keys by key identifier.
@@ -29,7 +30,7 @@ struct ProviderTokenVerifier {
     enum Finding: Equatable {
         /// The token is good now.
         case valid(ProviderTokenFacts)
-        /// It is not.
+        /// The token is not good; this is the answer.
         case refused(Refusal)
     }
 
@@ -76,7 +77,8 @@ struct ProviderTokenVerifier {
     /// - Parameters:
     ///   - facts: What the token says.
     ///   - now: Seconds since 1970.
-    /// - Returns: The same facts, or `ExpiredProviderToken`.
+    /// - Returns: The same facts, or a refusal: `ExpiredProviderToken` for a token that is too old,
+    ///   `InvalidProviderToken` for an `iat` too far in the future.
     func judgeAge(of facts: ProviderTokenFacts, now: Int64) -> Finding {
         let age = now.subtractingReportingOverflow(facts.issuedAt)
         if age.overflow || age.partialValue > Self.lifetime { return .refused(.expiredProviderToken) }
@@ -116,7 +118,7 @@ struct ProviderTokenVerifier {
         switch members.first(where: { $0.name.elementsEqual(name.utf8) })?.value {
         case .number(let digits), .string(let digits):
             let text = String(decoding: digits, as: UTF8.self)
-            // Some makers write a fraction; only whole seconds count.
+            // Some libraries write a fraction; only whole seconds count.
             return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0.rounded(.down)) }
         default:
             return nil

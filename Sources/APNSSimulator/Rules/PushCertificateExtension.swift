@@ -13,7 +13,7 @@ enum PushCertificateExtension {
     /// All topics: a SEQUENCE of texts, each followed by a SEQUENCE of labels.
     static let topics = "1.2.840.113635.100.6.3.6"
 
-    /// How many topics a certificate can have.
+    /// The most topics that are read from one extension, or issued in one certificate.
     static let topicLimit = 400
 
     /// Reads the topics of an extension; labels are left out.
@@ -45,7 +45,7 @@ enum PushCertificateExtension {
         return element(DERReader.Tag.sequence, parts)
     }
 
-    /// The word Apple puts beside a topic.
+    /// The label that Apple writes after a topic.
     private static func label(of topic: String) -> String {
         switch GatewayPushType.implied(by: topic) {
         case .voip: "voip"
@@ -61,7 +61,7 @@ enum PushCertificateExtension {
         return String(validating: bytes[element.content], as: UTF8.self)
     }
 
-    /// Writes an element whose content is less than 64 KiB.
+    /// Writes an element. Its content must be shorter than 64 KiB: the length has two bytes at most.
     private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
         if count < 0x80 { return [tag, UInt8(count)] + content }

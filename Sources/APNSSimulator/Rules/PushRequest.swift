@@ -1,11 +1,11 @@
 import HTTP2
 
-/// One request as it came, its headers sorted out but not judged.
+/// One request as it came. Its headers are found by name, but not judged.
 struct PushRequest {
     /// The bytes of all headers, as the HTTP/2 session hands them over.
     private let headerBytes: [UInt8]
 
-    /// Where values stand by ``PushHeader``; the first one where a header is repeated.
+    /// The position of each header's value, by ``PushHeader``; of a repeated header, the first value.
     private var values: [Range<Int>?]
 
     /// Whether a header that APNs looks at came more than once.
@@ -17,7 +17,7 @@ struct PushRequest {
     /// Whether the payload was longer than the server keeps.
     let isTruncated: Bool
 
-    /// Sorts a request's headers out.
+    /// Finds the headers of a request.
     ///
     /// - Parameter request: The request as received.
     init(_ request: HTTP2Request) {

@@ -2,8 +2,9 @@ import Text
 
 /// Apple's rules for the request of a push, apart from its credential.
 ///
-/// Checks run in the order ``check(_:credential:)`` shows, and the first broken rule answers. Apple documents no order;
-/// a wrong credential with an arbitrary device token was seen to answer 403, so the credential comes first.
+/// Checks run in the order of ``check(_:credential:onlyTopic:)``, and the first broken rule decides the answer. Apple
+/// documents no order. APNs was seen to answer 403 to a wrong credential with an arbitrary device token, so the
+/// credential comes first.
 package struct PushRules {
     /// How long a device token may be, in bytes. Apple says only that the size varies; 32 is the classic one.
     package static let defaultTokenLengths = 32...256
@@ -32,7 +33,7 @@ package struct PushRules {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - credential: What the credential's check said: nil where it is good.
+    ///   - credential: Why the credential is refused; nil where it is good.
     ///   - onlyTopic: The topic of a request that names none, from a client certificate with one topic.
     /// - Returns: The push, or the refusal of the first rule broken.
     func check(_ request: PushRequest, credential: Refusal?, onlyTopic: String? = nil) -> Finding {
@@ -74,7 +75,7 @@ package struct PushRules {
                 return .invalidPushType
             }
             push.type = type
-            // Only a written 10: requests that leave the header out are seen to work.
+            // Only an explicit 10 is refused: requests without the header are seen to work.
             if type == .background, request[.priority] != nil, push.priority == 10 { return .badPriority }
         }
         return nil
@@ -110,14 +111,14 @@ package struct PushRules {
     /// Tells whether text can be a topic.
     ///
     /// - Parameter text: UTF-8 bytes.
-    /// - Returns: Whether its length and all its bytes are possible.
+    /// - Returns: Whether its length and all its bytes are allowed.
     static func isTopic(_ text: some Collection<UInt8>) -> Bool {
         !text.isEmpty && text.count <= topicLimit && text.allSatisfy(isTopicByte)
     }
 
     /// Whether a byte may stand in a topic.
     ///
-    /// - Parameter byte: An ASCII byte.
+    /// - Parameter byte: Any byte.
     static func isTopicByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

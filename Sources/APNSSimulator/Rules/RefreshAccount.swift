@@ -3,7 +3,7 @@
 /// A value without clock: times go in. Apple: "use a new token no more than once every 20 minutes".
 /// See <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>.
 struct RefreshAccount: Equatable {
-    /// A token as far as the account tells tokens apart: two tokens of one key and second are the same to it.
+    /// What the account knows of a token. Two tokens with the same key and the same second of issue are one token here.
     struct Token: Hashable {
         /// `kid`.
         var keyID: String
@@ -28,7 +28,7 @@ struct RefreshAccount: Equatable {
     /// Starts without a token.
     init() {}
 
-    /// Whether the latest use of a token was of this one, so that nothing need be asked.
+    /// Whether the token is the newest one that the account admitted. Such a token may always be used.
     ///
     /// - Parameter token: A token.
     func isLatest(_ token: Token) -> Bool { latest == token }
@@ -53,13 +53,14 @@ struct RefreshAccount: Equatable {
         return true
     }
 
-    /// Whether the account is overdrawn: a change came too early, and the interval is not over yet.
+    /// Whether the account is overdrawn: some change came too early, and the interval since the latest change is not
+    /// over.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
     ///   - interval: How long a token must be used before the next one, in milliseconds.
     func isOverdrawn(now: Int64, interval: Int64) -> Bool { refusedAt != nil && now - changedAt < interval }
 
-    /// Lets the next change pass at any time, as the latest token was answered `ExpiredProviderToken`.
+    /// Lets the next change pass at any time, because a token was answered `ExpiredProviderToken`.
     mutating func excuse() { isExcused = true }
 }

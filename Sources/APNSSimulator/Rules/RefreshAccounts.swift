@@ -1,19 +1,20 @@
-/// The accounts of provider token updates that the requests of one connection are entered in, pushes and requests about
-/// broadcast channels alike: its own, or those that a key or a team shares (`TrustChoices.refreshScope`). Belongs to
-/// one thread.
+/// The accounts of provider token updates that one connection uses. Belongs to one thread.
+///
+/// Pushes and requests about broadcast channels use the same accounts. `TrustChoices.refreshScope` says which: those of
+/// the connection, or those that all connections of a key or a team share.
 final class RefreshAccounts {
     private let choices: TrustChoices
     private let shared: CredentialRegistry
     /// How long a token must be used before the next one, in milliseconds; 0 for no accounting.
     private let interval: Int64
-    /// By key: a connection may use two related ones, each with tokens of its own.
+    /// By key: a connection may use two related keys, each with tokens of its own.
     private var own: [String: RefreshAccount] = [:]
 
     /// Opens the accounts of a connection.
     ///
     /// - Parameters:
-    ///   - choices: What the accounts are kept for, and what overdrawing one costs.
-    ///   - shared: Keeps those of keys and teams.
+    ///   - choices: Who shares an account, and what is refused when a change comes too early.
+    ///   - shared: Keeps the accounts of keys and teams.
     ///   - interval: How long a token must be used before the next one, in milliseconds; 0 for no accounting.
     init(_ choices: TrustChoices, shared: CredentialRegistry, interval: Int64) {
         self.choices = choices
@@ -26,7 +27,8 @@ final class RefreshAccounts {
     /// - Parameters:
     ///   - facts: What the token says.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The refusal where it came too early.
+    /// - Returns: `TooManyProviderTokenUpdates` where the change came too early, or where an overdrawn account refuses
+    ///   every token; otherwise nil.
     func refusal(of facts: ProviderTokenFacts, now: Int64) -> Refusal? {
         guard interval > 0 else { return nil }
         let token = RefreshAccount.Token(facts)
@@ -46,7 +48,7 @@ final class RefreshAccounts {
 
     /// Lets the next token update pass at any time.
     ///
-    /// - Parameter facts: The token that was answered `ExpiredProviderToken`; nil where none was good before.
+    /// - Parameter facts: The latest good token before `ExpiredProviderToken` was answered; nil where none was good.
     func excuse(_ facts: ProviderTokenFacts?) {
         guard let facts else { return }
         switch choices.refreshScope {

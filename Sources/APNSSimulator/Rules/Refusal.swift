@@ -11,7 +11,8 @@ package struct Refusal: Hashable, Sendable {
     /// The text of `reason` in the body.
     package var reason: String
 
-    /// Milliseconds since 1970 when the device token became invalid; only sent with status 410.
+    /// When the device token became invalid, in milliseconds since 1970; nil to send none. Apple documents it for
+    /// status 410 only, but the simulator sends it with any status.
     package var timestamp: Int64?
 
     /// Seconds for a `retry-after` header. Apple documents none; scenarios may ask for it.
@@ -45,9 +46,9 @@ package struct Refusal: Hashable, Sendable {
 }
 
 extension Refusal {
-    /// `apns-collapse-id` is longer than 64 bytes.
+    /// `apns-collapse-id` is empty or longer than 64 bytes.
     package static let badCollapseID = Refusal(400, "BadCollapseId")
-    /// The device token is malformed.
+    /// The device token is malformed, unknown or of the other environment.
     package static let badDeviceToken = Refusal(400, "BadDeviceToken")
     /// `apns-expiration` is not a number of seconds.
     package static let badExpirationDate = Refusal(400, "BadExpirationDate")
@@ -59,7 +60,7 @@ extension Refusal {
     package static let badTopic = Refusal(400, "BadTopic")
     /// The device token belongs to another app or push type.
     package static let deviceTokenNotForTopic = Refusal(400, "DeviceTokenNotForTopic")
-    /// A header came twice.
+    /// A header of a push came more than once.
     package static let duplicateHeaders = Refusal(400, "DuplicateHeaders")
     /// The connection was idle for too long.
     package static let idleTimeout = Refusal(400, "IdleTimeout")
@@ -69,7 +70,7 @@ extension Refusal {
     package static let missingDeviceToken = Refusal(400, "MissingDeviceToken")
     /// `apns-topic` is needed and absent.
     package static let missingTopic = Refusal(400, "MissingTopic")
-    /// There is no payload.
+    /// There is no payload, or the payload is not one JSON object.
     package static let payloadEmpty = Refusal(400, "PayloadEmpty")
     /// The credential may not push to this topic.
     package static let topicDisallowed = Refusal(400, "TopicDisallowed")
@@ -81,17 +82,17 @@ extension Refusal {
     package static let expiredProviderToken = Refusal(403, "ExpiredProviderToken")
     /// The action is not allowed.
     package static let forbidden = Refusal(403, "Forbidden")
-    /// The provider token is malformed, unknown or wrongly signed.
+    /// The provider token is malformed, wrongly signed, or of a key that is unknown or revoked.
     package static let invalidProviderToken = Refusal(403, "InvalidProviderToken")
     /// There is neither a provider token nor a client certificate.
     package static let missingProviderToken = Refusal(403, "MissingProviderToken")
-    /// The key is unrelated to the one this connection was opened with.
+    /// The key is unrelated to the key of the connection's first token.
     package static let unrelatedKeyID = Refusal(403, "UnrelatedKeyIdInToken")
     /// The key is for the other environment, spelled as documented.
     package static let badEnvironmentKeyID = Refusal(403, "BadEnvironmentKeyIdInToken")
     /// The path is not one of the service's.
     package static let badPath = Refusal(404, "BadPath")
-    /// The method is not POST.
+    /// The path does not take the method.
     package static let methodNotAllowed = Refusal(405, "MethodNotAllowed")
     /// The device token has expired.
     package static let expiredToken = Refusal(410, "ExpiredToken")
@@ -133,10 +134,10 @@ extension Refusal {
     /// The service for broadcasts is unavailable, in the spelling of its own table.
     static let broadcastUnavailable = Refusal(503, "Service Unavailable")
 
-    /// Refusals that the wire was seen to spell otherwise than the pages.
+    /// Refusals whose reason APNs was seen to spell differently from Apple's pages.
     package static let observed: [Refusal] = [badEnvironmentKey]
 
-    /// The key is for the other environment, spelled as seen on the wire.
+    /// The key is for the other environment, spelled as APNs was seen to send it.
     package static let badEnvironmentKey = Refusal(403, "BadEnvironmentKeyInToken")
 
     /// Every refusal a script can ask for by name. ``DeviceTokenPrefix`` counts on the order.
@@ -145,7 +146,7 @@ extension Refusal {
     /// Looks a refusal up by its reason text.
     ///
     /// - Parameter reason: The text, such as `Unregistered`.
-    /// - Returns: The refusal, or nil where Apple documents no such reason and the wire was not seen to use it.
+    /// - Returns: The refusal, or nil where Apple documents no such reason and APNs was not seen to send it.
     package static func documented(reason: String) -> Refusal? {
         known.first { $0.reason == reason }
     }

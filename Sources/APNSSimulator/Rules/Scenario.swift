@@ -4,11 +4,11 @@
 package struct Scenario: Equatable, Sendable {
     /// One rule.
     package struct Rule: Equatable, Sendable {
-        /// What the ratio is thrown for.
+        /// How often the ratio is drawn.
         package enum Draw: String, Equatable, Sendable, CaseIterable {
-            /// Once per device: the same devices are hit each time, whatever the order of pushes.
+            /// Once per device: the rule hits the same devices each time, in any order of pushes.
             case device
-            /// For every push anew, from a generator that the seed starts.
+            /// For each push anew, from a generator that starts with the scenario's seed.
             case push
         }
 
@@ -18,15 +18,15 @@ package struct Scenario: Equatable, Sendable {
         package var tokenPrefix: String
         /// The topic meant; nil for all.
         package var topic: String?
-        /// The share of what matches that is really hit, 0 to 1.
+        /// The share of the matching pushes (or devices, see ``draw``) that the rule hits, 0 to 1.
         package var ratio: Double
-        /// What the ratio is thrown for.
+        /// How often the ratio is drawn.
         package var draw: Draw
         /// The verdicts.
         package var sequence: VerdictSequence
         /// The address of the gateway that the client connected to; nil for all.
         package var address: String?
-        /// Only pushes to devices that got more than so many in so much time; nil for all.
+        /// The rule hits only pushes beyond this rate of their device; nil for all pushes.
         package var beyond: GatewayLimits.Rate?
         /// When the rule holds; nil for always.
         package var window: TimeWindow?
@@ -38,7 +38,7 @@ package struct Scenario: Equatable, Sendable {
         ///   - tokenPrefix: The first digits of the device tokens meant.
         ///   - topic: The topic meant.
         ///   - ratio: The share that is hit.
-        ///   - draw: What the ratio is thrown for.
+        ///   - draw: How often the ratio is drawn.
         ///   - sequence: The verdicts.
         package init(
             name: String = "", tokenPrefix: String = "", topic: String? = nil, ratio: Double = 1, draw: Draw = .device,
@@ -53,7 +53,7 @@ package struct Scenario: Equatable, Sendable {
         }
     }
 
-    /// Where the randomness starts.
+    /// The seed of all random choices.
     package var seed: UInt64
 
     /// The rules in order.
@@ -62,16 +62,16 @@ package struct Scenario: Equatable, Sendable {
     /// The rules for connections in order.
     package var connections: [ConnectionRule] = []
 
-    /// How much the gateway puts up with; nil for what the configuration says.
+    /// What the gateway tolerates; nil for the limits of the configuration.
     package var limits: GatewayLimits?
 
-    /// Further addresses to listen at, on the same port; counts at the start only.
+    /// Further addresses to listen at, on the same port. They are read only when the simulator starts.
     package var addresses: [String] = []
 
     /// Makes a scenario.
     ///
     /// - Parameters:
-    ///   - seed: Where the randomness starts.
+    ///   - seed: The seed of all random choices.
     ///   - rules: The rules in order.
     package init(seed: UInt64 = 1, rules: [Rule] = []) {
         self.seed = seed

@@ -109,7 +109,7 @@ extension ScenarioDecoder {
     ///
     /// - Parameters:
     ///   - node: The mapping.
-    ///   - allowed: The keys it may have; those of other things are skipped.
+    ///   - allowed: The keys it may have; keys that do not describe the frame are skipped.
     /// - Returns: The frame.
     mutating func goAway(_ node: Node, allowed: [String]) -> Verdict.GoAway {
         var frame = Verdict.GoAway(reach: .accepted)

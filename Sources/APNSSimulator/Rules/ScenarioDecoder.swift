@@ -3,7 +3,7 @@ import Yams
 
 /// Reads a scenario from YAML nodes and collects all mistakes with their places.
 struct ScenarioDecoder {
-    /// How many rules of each kind a scenario has at most: each push may look at all of them.
+    /// The most items of each list in a scenario. Rules need a limit because a push may be compared with all of them.
     static let ruleLimit = 1000
 
     /// What messages call the file.
@@ -35,10 +35,10 @@ struct ScenarioDecoder {
         }
     }
 
-    /// Reads what the gateway puts up with.
+    /// Reads what the gateway tolerates.
     ///
     /// - Parameter node: The mapping.
-    /// - Returns: The limits; what is left out stays at its default.
+    /// - Returns: The limits; a limit that is left out keeps its default.
     mutating func limits(_ node: Node) -> GatewayLimits {
         var limits = GatewayLimits()
         for (key, value) in members(of: node, allowed: ScenarioKeys.limits) {
@@ -168,7 +168,7 @@ extension ScenarioDecoder {
     ///
     /// - Parameters:
     ///   - node: The value.
-    ///   - range: What is possible.
+    ///   - range: The allowed numbers.
     mutating func integer(_ node: Node, in range: ClosedRange<Int>) -> Int? {
         guard let number = text(node).flatMap({ Int($0) }), range.contains(number) else {
             let upper = range.upperBound == Int.max ? "up" : "to \(range.upperBound)"

@@ -4,7 +4,8 @@ package struct TimeWindow: Hashable, Sendable {
     package var from: Int64
     /// Where it ends, in milliseconds; nil for never.
     package var until: Int64?
-    /// After how many milliseconds it all begins again; nil for not at all.
+    /// The time after which the window repeats, in milliseconds; nil for no repetition. ``from`` and ``until`` then
+    /// count from the beginning of each repetition.
     package var every: Int64?
 
     /// Describes a window.
@@ -12,7 +13,7 @@ package struct TimeWindow: Hashable, Sendable {
     /// - Parameters:
     ///   - from: Where it begins, in milliseconds.
     ///   - until: Where it ends, in milliseconds.
-    ///   - every: After how many milliseconds it all begins again.
+    ///   - every: The time after which the window repeats, in milliseconds.
     package init(from: Int64 = 0, until: Int64? = nil, every: Int64? = nil) {
         self.from = from
         self.until = until

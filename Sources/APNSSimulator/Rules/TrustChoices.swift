@@ -1,6 +1,6 @@
 /// The answers about credentials that Apple leaves open, or that were seen to differ from its pages.
 package struct TrustChoices: Equatable, Sendable {
-    /// What shares one account of provider token updates.
+    /// Which connections share one account of provider token updates.
     package enum RefreshScope: String, Sendable, CaseIterable {
         /// Each connection by itself, as Apple's page says.
         case connection
@@ -10,15 +10,15 @@ package struct TrustChoices: Equatable, Sendable {
         case team
     }
 
-    /// What becomes of a connection that changed its token too often.
+    /// Which requests are refused after a token was changed too early.
     package enum RefreshPenalty: String, Sendable, CaseIterable {
-        /// Only pushes with the new token are refused.
+        /// Only requests with the new token are refused.
         case token
-        /// All pushes of the connection are refused until the interval is over.
+        /// All requests on the same account are refused until the interval since its latest token change is over.
         case connection
     }
 
-    /// How a client certificate of the other environment is told.
+    /// How the gateway answers a client certificate of the other environment.
     package enum EnvironmentAnswer: String, Sendable, CaseIterable {
         /// As the answer to each push.
         case answer
@@ -28,7 +28,7 @@ package struct TrustChoices: Equatable, Sendable {
         case goawayTwice = "goaway-twice"
     }
 
-    /// How a client certificate that is not good is told.
+    /// How the gateway answers a client certificate that is not good.
     package enum CertificateAnswer: String, Sendable, CaseIterable {
         /// As `BadCertificate` in the answer to each push.
         case answer
@@ -36,21 +36,21 @@ package struct TrustChoices: Equatable, Sendable {
         case alert
     }
 
-    /// What a second team on a connection is told.
+    /// The answer to a token of a second team on one connection.
     package var secondTeam = Refusal.invalidProviderToken
-    /// What a key of the other environment is told; the wire was seen to say `BadEnvironmentKeyInToken`.
+    /// The answer to a key of the other environment. APNs was seen to send `BadEnvironmentKeyInToken`.
     package var otherEnvironment = Refusal.badEnvironmentKeyID
-    /// What a topic outside a topic-specific key's list is told.
+    /// The answer to a topic that is not in the list of a topic-specific key.
     package var topicOutsideKey = Refusal.topicDisallowed
-    /// What a topic outside a client certificate's list is told.
+    /// The answer to a topic that the client certificate does not cover.
     package var topicOutsideCertificate = Refusal.topicDisallowed
-    /// What shares one account of provider token updates.
+    /// Which connections share one account of provider token updates.
     package var refreshScope = RefreshScope.connection
-    /// What becomes of a connection that changed its token too often.
+    /// Which requests are refused after a token was changed too early.
     package var refreshPenalty = RefreshPenalty.token
-    /// How a client certificate of the other environment is told.
+    /// How the gateway answers a client certificate of the other environment.
     package var certificateEnvironment = EnvironmentAnswer.answer
-    /// How a client certificate that is not good is told.
+    /// How the gateway answers a client certificate that is not good.
     package var badCertificate = CertificateAnswer.answer
 
     /// Starts from the documented or safest answers above.

@@ -12,7 +12,7 @@ extension UUIDBytes {
             low: generator.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
-    /// Makes an identifier that nobody can foresee.
+    /// Makes an identifier that nobody can predict.
     ///
     /// - Returns: A new identifier.
     static func random() -> UUIDBytes {

@@ -1,4 +1,4 @@
-/// A push that broke no rule: what the rest of the simulator needs of it.
+/// A push that broke no rule, with the parts that the rest of the simulator needs.
 struct ValidPush: Equatable {
     /// The device token, hexadecimal digits as sent.
     var token: [UInt8]

@@ -1,6 +1,6 @@
 /// What the simulator does with a valid push.
 package struct Verdict: Hashable, Sendable {
-    /// The ways to answer, or not to.
+    /// The ways to answer a push, or to leave it without an answer.
     package enum Action: Hashable, Sendable {
         /// 200.
         case accept
@@ -16,8 +16,9 @@ package struct Verdict: Hashable, Sendable {
         case close
         /// The push is accepted, and its answer is lost.
         case lose(Loss)
-        /// The socket stays open but nothing is read from it or written to it for so many milliseconds, then the push
-        /// is accepted; nil for ever.
+        /// The push is accepted, but for so many milliseconds the gateway reads nothing from the open socket and writes
+        /// nothing to it. The answer follows then. Nil: the push is not taken and gets no answer, and the connection is
+        /// closed after ``GatewayConnection/frozenLimit``.
         case freeze(milliseconds: Int?)
     }
 
@@ -46,7 +47,7 @@ package struct Verdict: Hashable, Sendable {
         /// Whether the socket stays open when all streams are over, and new ones are ignored.
         package var staysOpen = false
 
-        /// What it carries for people: text, or JSON with the reason.
+        /// The debug data of the frame: the text, or JSON with the reason.
         var debugData: [UInt8] { text.map { Array($0.utf8) } ?? reason.map { Refusal(0, $0).body } ?? [] }
 
         /// Describes a GOAWAY frame.
@@ -75,20 +76,20 @@ package struct Verdict: Hashable, Sendable {
     /// What to do.
     package var action: Action
 
-    /// Milliseconds to wait before it.
+    /// Milliseconds to wait before the action.
     package var delay: Int
 
     /// Draws ``delay`` anew for each push; nil for a fixed one.
     package var latency: Latency?
 
-    /// How many concurrent streams are announced first; nil for no change.
+    /// How many concurrent streams are announced before the action; nil for no change.
     package var streams: UInt32?
 
     /// Makes a verdict.
     ///
     /// - Parameters:
     ///   - action: What to do.
-    ///   - delay: Milliseconds to wait before it.
+    ///   - delay: Milliseconds to wait before the action.
     package init(_ action: Action, delay: Int = 0) {
         self.action = action
         self.delay = delay
@@ -97,7 +98,8 @@ package struct Verdict: Hashable, Sendable {
     /// 200 at once.
     package static let accept = Verdict(.accept)
 
-    /// The status that a ledger shows: 0 where there is no answer.
+    /// The status that a ledger shows: 0 where the push gets no answer. An answer that is lost counts as 200, because
+    /// the push was accepted.
     var status: Int {
         switch action {
         case .accept, .lose, .freeze(.some): 200
@@ -107,7 +109,8 @@ package struct Verdict: Hashable, Sendable {
         }
     }
 
-    /// The word that a ledger shows: the reason, or what happened instead of an answer; empty for 200.
+    /// The word that a ledger shows: the reason, or what happened instead of or beside an answer; empty for a plain
+    /// 200.
     var label: String {
         switch action {
         case .accept: ""

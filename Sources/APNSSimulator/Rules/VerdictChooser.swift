@@ -2,9 +2,10 @@ import Text
 
 /// Chooses the verdict of each valid push: a device token's own prefix first, then the scenario's rules, else 200.
 ///
-/// A value without clock or lock; it remembers how far each device is in a sequence of failures.
+/// A value without clock or lock. It remembers how many failures of a counted sequence each device has had.
 struct VerdictChooser {
-    /// How many (device, rule) pairs with a counted sequence are remembered. Devices beyond it skip their failures.
+    /// How many (device, rule) pairs with a counted sequence are remembered. Devices beyond this number skip their
+    /// failures.
     static let rememberedLimit = 1_000_000
 
     /// Whether device token prefixes choose verdicts.
@@ -65,7 +66,7 @@ struct VerdictChooser {
             if let wanted = rule.address, wanted != address { continue }
             if let window = rule.window, !window.contains(now - start) { continue }
             guard matches(rule, index: index, push: push) else { continue }
-            // Counted last, so that only pushes count that the rule is for.
+            // Counted last, so that the rate counts only pushes that match the rule.
             if let rate = rule.beyond,
                 throttles[index, default: DeviceThrottle()].admits(push.token, now: now, rate: rate)
             {
