@@ -14,7 +14,6 @@ package enum APNSSimulator {
         let directory = try StateDirectory(configuration.stateDirectory)
         let lock = try StateLock(of: directory)
         let store = try CertificateStore(directory: configuration.stateDirectory, names: configuration.serverNames)
-        // The thin mode looks at nobody's certificate, so it asks for none.
         let clientTrust = TrustRoots(
             systemRoots: false, files: configuration.clientTrustFiles, pem: [store.providerAuthority.certificatePEM])
         var logger = Logger(label: "apns.simulator")
@@ -29,6 +28,7 @@ package enum APNSSimulator {
             configuration: configuration, clock: clock, devices: devices?.service, kept: kept, health: health)
         var gateway: Gateway?
         do {
+            // The thin mode ignores client certificates, so it asks for none.
             let certificates = try ServerCertificates(
                 store: store, clientTrust: configuration.acceptsAll ? nil : clientTrust,
                 clientFault: service.clientFault)

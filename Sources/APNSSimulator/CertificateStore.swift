@@ -1,9 +1,9 @@
 import TLS
 
-/// The simulator's certificate authority and server certificate, kept as PEM files in its state directory.
+/// The simulator's certificate authorities and server certificate, kept as PEM files in its state directory.
 ///
-/// The authority is made once, so that clients go on trusting it; the server certificate is issued at every start, so
-/// that it is never old and always has the names asked for.
+/// The authorities are made once, so that they stay trusted. The server certificate is issued at every start, so that
+/// it is new and has the names asked for.
 struct CertificateStore {
     /// The names every server certificate has.
     static let localNames = ["localhost", "127.0.0.1", "::1"]
@@ -26,7 +26,7 @@ struct CertificateStore {
     /// The names and addresses of the server's certificate.
     let names: [String]
 
-    /// The authority of the certificates that providers show, as Apple is theirs.
+    /// The authority of the certificates that providers show. It stands for Apple's.
     let providerAuthority: CertificateAuthority
 
     /// Opens or fills a state directory.
@@ -72,7 +72,8 @@ struct CertificateStore {
     ) throws(SimulatorError) -> CertificateAuthority {
         do {
             if let kept = try Self.kept(in: files, named: name) { return kept }
-            // Another process, a first start or the making of a certificate, may be at the same thing.
+            // Another process may make the same authority now: a simulator at its first start, or a command that issues
+            // a certificate.
             let lock = try StateLock(waitingIn: files)
             defer { lock.release() }
             if let kept = try Self.kept(in: files, named: name) { return kept }
@@ -88,7 +89,8 @@ struct CertificateStore {
         }
     }
 
-    /// The certificate is written last: where it is, its key is, too.
+    /// Reads an authority; nil where there is none. Its certificate is written after its key, so where the certificate
+    /// is, the key is too.
     private static func kept(in files: StateDirectory, named name: String) throws -> CertificateAuthority? {
         guard let certificate = try files.read("\(name).pem", limit: fileLimit),
             let key = try files.read("\(name)-key.pem", limit: fileLimit)

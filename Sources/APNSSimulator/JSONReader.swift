@@ -2,7 +2,7 @@ import Text
 
 /// Reads JSON text byte by byte without building a tree: enough to judge a payload and to read a provider token.
 ///
-/// It shares nothing with the reader of the worker: a judge with the same reader would make the same mistakes.
+/// It is not the reader of the worker: a simulator with the same reader would make the same mistakes.
 ///
 /// Obeys [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259). Never recurses deeper than ``maximumDepth`` and never
 /// traps.
@@ -10,7 +10,7 @@ struct JSONReader {
     /// How deep arrays and objects may nest; a peer chooses the nesting, so it has a limit.
     static let maximumDepth = 128
 
-    /// A value of an object's member, as far as the simulator looks.
+    /// The value of an object's member, as far as the simulator needs it.
     enum Scalar: Equatable {
         /// The bytes between the quotation marks, escapes left as written.
         case string([UInt8])
@@ -38,7 +38,7 @@ struct JSONReader {
         return reader.position == bytes.count
     }
 
-    /// Reads the members of an object; nested values are checked and left out.
+    /// Reads the members of an object. Arrays and objects in it are checked, but given as ``Scalar/other`` only.
     ///
     /// - Parameter bytes: The text.
     /// - Returns: Names and values in order, or nil where the text is not one valid object.

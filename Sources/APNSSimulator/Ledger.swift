@@ -3,14 +3,14 @@ import Text
 
 /// What every device token received, in order, and how often each answer was given. Safe from any thread.
 ///
-/// Entries are small and tokens lie in one buffer, so that a million pushes take about 130 MB. Beyond ``capacity``
-/// entries pushes are counted but not listed.
+/// An entry takes 88 bytes, and all tokens lie in one buffer. So a million pushes to device tokens of 64 digits take
+/// about 150 MB. Pushes beyond ``capacity`` entries are counted but not listed.
 package final class Ledger: Sendable {
-    /// How often something was answered.
+    /// How often one kind of answer was given.
     package struct Count: Equatable, Sendable {
-        /// The status answered; 0 where there was no answer.
+        /// The status answered, 200 for an answer that was lost on purpose; 0 where there was no answer.
         package var status: Int
-        /// The reason, or what happened instead of an answer; empty for 200.
+        /// The reason, or what happened instead of or beside an answer; empty for a plain 200.
         package var label: String
         /// How often.
         package var count: Int
@@ -19,7 +19,8 @@ package final class Ledger: Sendable {
     /// How many entries are kept unless the configuration says otherwise.
     package static let defaultCapacity = 1_000_000
 
-    /// How many different topics and labels are told apart; what comes later shares the name `(more)`.
+    /// How many different topics and outcomes are told apart. The last of these names is `(more)`, for all further
+    /// ones.
     static let nameLimit = 4096
 
     /// How many entries are kept.
@@ -93,7 +94,10 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// A count for each kind of answer, without the answers for one device token, in the order of first occurrence.
+    /// A count for each kind of answer, without the listed answers for one device token, in the order of first
+    /// occurrence.
+    ///
+    /// - Parameter token: The device token whose answers do not count.
     package func counts(besides token: String) -> [Count] {
         state.withLock { state in
             var counts = state.counts
@@ -109,13 +113,14 @@ package final class Ledger: Sendable {
     /// How many pushes were seen.
     package var total: Int { state.withLock { $0.counts.reduce(0, +) } }
 
-    /// How many pushes are counted but not listed, as the ledger was full.
+    /// How many pushes are counted but not listed, because the ledger was full.
     package var unlisted: Int { state.withLock { $0.unlisted } }
 
     /// Forgets everything.
     package func reset() { state.withLock { $0 = State() } }
 
-    /// Appends lines for some entries; called again and again, it renders a large ledger without holding the lock long.
+    /// Appends lines for some entries. A caller renders a large ledger in many calls, each of which holds the lock
+    /// briefly.
     ///
     /// - Parameters:
     ///   - start: The first entry to look at.
@@ -170,7 +175,7 @@ extension Ledger {
         private(set) var names: [Name] = []
         private var numbers: [Name: Int] = [:]
 
-        /// The number of a name; once `limit` names are known, new ones are all called `overflow`.
+        /// The number of a name. The last of `limit` names is `overflow`, which all further new names share.
         mutating func index(of name: Name, limit: Int, overflow: Name) -> Int {
             if let known = numbers[name] { return known }
             if names.count >= limit { return names.count - 1 }

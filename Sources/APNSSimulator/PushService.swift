@@ -2,7 +2,8 @@ import Synchronization
 import TLS
 import Text
 
-/// What all connections share: configuration, rules, keys, the verdicts' memory and the ledger. Safe from any thread.
+/// What all connections share: configuration, rules, keys, the progress of the scenario and the ledger. Safe from any
+/// thread.
 final class PushService: Sendable {
     /// The configuration.
     let configuration: SimulatorConfiguration
@@ -79,16 +80,17 @@ final class PushService: Sendable {
             limits: scenario.limits ?? configuration.limits)
     }
 
-    /// Where a connection's own randomness starts.
+    /// The seed of a connection's own random numbers.
     ///
     /// - Parameter number: Which connection.
-    /// - Returns: A seed; identifiers differ between runs as they do at APNs.
+    /// - Returns: A seed that differs between runs, so that identifiers differ as they do at APNs.
     func seed(forConnection number: Int) -> UInt64 {
         var system = SystemRandomNumberGenerator()
         return system.next() &+ UInt64(number)
     }
 
-    /// What ends the handshakes of clients with bad certificates; nil where they are answered.
+    /// Finds the fault that ends the handshake of a client with a bad certificate. Nil where bad certificates are told
+    /// in the answers to pushes.
     var clientFault: (@Sendable (PeerCertificate) -> CertificateFault?)? {
         guard configuration.trust.badCertificate == .alert else { return nil }
         return { self.fault(of: $0) }
@@ -122,7 +124,7 @@ final class PushService: Sendable {
         }
     }
 
-    /// Whether the gateway takes messages for broadcast channels: not where they have a port of their own.
+    /// Whether the gateway takes messages for broadcast channels. It does not where they have a port of their own.
     var publishesToBroadcastChannels: Bool { configuration.devices.broadcastPort == nil }
 
     /// Counts a request about broadcast channels, or a broadcast.
@@ -130,7 +132,7 @@ final class PushService: Sendable {
     /// - Parameters:
     ///   - app: The bundle identifier.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Whether the app may ask so much.
+    /// - Returns: Whether the request is within the app's rate.
     func admitsBroadcastChannelRequest(of app: String, now: Int64) -> Bool {
         script.withLock { script in
             guard let rate = script.limits.broadcastChannelRequests else { return true }
@@ -143,7 +145,7 @@ final class PushService: Sendable {
     /// - Parameters:
     ///   - address: The address of the gateway that the client connected to.
     ///   - client: The client's address.
-    /// - Returns: The plan and how much the gateway puts up with on this connection.
+    /// - Returns: The plan, and what the gateway tolerates on this connection.
     func plan(for address: String, client: String) -> (plan: ConnectionPlan, limits: GatewayLimits) {
         let now = clock.now
         return script.withLock { script in
@@ -155,7 +157,7 @@ final class PushService: Sendable {
         }
     }
 
-    /// Begins another scenario; how far devices were in the old one is forgotten.
+    /// Begins another scenario. The progress of devices and all counts of the old scenario are forgotten.
     ///
     /// - Parameter scenario: The scenario; its further addresses are not listened at.
     func use(_ scenario: Scenario) {
@@ -169,7 +171,8 @@ final class PushService: Sendable {
         set { draining.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether clients are told of the end before it comes, as the process ends; else they are told at once.
+    /// Whether going down has two steps, because the process ends: ``PushSession/announceEnd()`` comes before the final
+    /// GOAWAY. Otherwise the final GOAWAY comes at once.
     var announcesEnd: Bool {
         get { announcing.load(ordering: .relaxed) }
         set { announcing.store(newValue, ordering: .relaxed) }
@@ -215,7 +218,7 @@ final class PushService: Sendable {
             label: refusal.reason, connection: place.connection, stream: place.stream)
     }
 
-    /// Forgets pushes, counts and how far devices are in the scenario.
+    /// Forgets the pushes in the ledger, the counts of requests and the progress of devices in the scenario.
     func reset() {
         ledger.reset()
         counters.reset()

@@ -39,7 +39,7 @@ package final class RunningSimulator: Sendable {
     ///   - host: The address the gateway listens at.
     ///   - store: The certificates.
     ///   - devices: The device side.
-    ///   - lock: Keeps others off the state directory.
+    ///   - lock: Keeps other simulators out of the state directory.
     init(
         gateway: Gateway, admin: AdminService?, control: SimulatorControl, host: String, store: CertificateStore,
         devices: DeviceSide?, lock: StateLock
@@ -75,15 +75,15 @@ package final class RunningSimulator: Sendable {
     /// Numbers about connections and the thin mode.
     package var counters: GatewayCounters { service.counters }
 
-    /// Forgets pushes, counts and how far devices are in the scenario.
+    /// Forgets the pushes in the ledger, the counts of requests and the progress of devices in the scenario.
     package func reset() { service.reset() }
 
     /// How long clients may take to leave before the end, in milliseconds.
     static let drainLimit = 2000
 
-    /// Tells all clients that the end is near, and waits until they have left, though not for ever.
+    /// Tells all clients that the end is near, and waits until they have left, at most ``drainLimit``.
     ///
-    /// New streams are answered `Shutdown` meanwhile. The thin mode knows no such courtesy.
+    /// New streams are answered `Shutdown` meanwhile. In the thin mode this does nothing.
     package func drain() async {
         guard !service.configuration.acceptsAll else { return }
         control.announceEnd()

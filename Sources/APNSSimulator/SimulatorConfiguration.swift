@@ -2,7 +2,7 @@
 package struct SimulatorConfiguration: Sendable {
     /// The concurrent streams announced.
     package struct Streams: Equatable, Sendable {
-        /// Before the first request with a valid provider token.
+        /// Before the first push without a fault of its sender, or the first broadcast request with a good credential.
         package var initial: UInt32
         /// From then on.
         package var full: UInt32
@@ -38,13 +38,13 @@ package struct SimulatorConfiguration: Sendable {
     package var clientTrustFiles: [String] = []
     /// The answers about credentials that Apple leaves open.
     package var trust = TrustChoices()
-    /// How much the gateway puts up with.
+    /// What the gateway tolerates.
     package var limits = GatewayLimits()
     /// Whether answers carry `date`, which Apple does not document.
     package var sendsDate = false
     /// How long bytes take to a client and back, in milliseconds.
     package var roundTrip = 0
-    /// The verdicts.
+    /// The script of verdicts and of rules for connections.
     package var scenario = Scenario()
     /// Whether the first digits of device tokens choose verdicts, see ``DeviceTokenPrefix``.
     package var usesTokenPrefixes = true
@@ -54,7 +54,7 @@ package struct SimulatorConfiguration: Sendable {
     package var tokenLengths = PushRules.defaultTokenLengths
     /// The concurrent streams announced.
     package var streams = Streams.asAPNs
-    /// The thin mode for benchmarks: every request is answered 200 without a look, nothing is listed.
+    /// The thin mode for benchmarks: every request is answered 200 without any check, and nothing is listed.
     package var acceptsAll = false
     /// How many threads serve connections.
     package var threads = 1

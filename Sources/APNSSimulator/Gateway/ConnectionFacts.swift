@@ -8,8 +8,8 @@ struct ConnectionFacts {
     var certificate: ClientCertificate?
     /// What is done with the connection as a whole.
     var plan = ConnectionPlan()
-    /// How much the gateway puts up with.
+    /// What the gateway tolerates.
     var limits = GatewayLimits()
-    /// What those who look on are told of it.
+    /// What the admin API shows of the connection.
     var record = ConnectionRecord()
 }

@@ -1,19 +1,21 @@
-/// How many connections each address opened lately: who opens too many is not served for a while.
+/// How many connections each address opened lately. An address that opens too many is not served until its span of
+/// time is over.
 struct ConnectionGate {
-    /// How many addresses are remembered; beyond it all start again.
+    /// How many addresses are remembered. When one more comes, all counts are forgotten.
     static let addressLimit = 4096
-    /// The span of time that is looked at, in milliseconds.
+    /// The span of time in which connections are counted, in milliseconds. It begins with an address's first
+    /// connection.
     static let window: Int64 = 60_000
 
     private var counts: [String: (start: Int64, count: Int)] = [:]
 
-    /// Starts with nobody known.
+    /// Starts with no address known.
     init() {}
 
     /// Counts a new connection.
     ///
     /// - Parameters:
-    ///   - address: Who opened it.
+    ///   - address: The client's address.
     ///   - now: Milliseconds since 1970.
     ///   - limit: How many an address may open in the span of time; 0 for any number.
     /// - Returns: Whether it is served.

@@ -1,6 +1,6 @@
-/// What the gateway does with a connection as a whole, whatever is pushed on it.
+/// What the gateway does with a connection as a whole, independent of the pushes on it.
 package struct ConnectionPlan: Equatable, Sendable {
-    /// A goodbye that comes by itself.
+    /// A GOAWAY that the gateway sends after a time or a number of pushes.
     package struct Goodbye: Equatable, Sendable {
         /// After how many pushes; nil for not by their number.
         package var pushes: Int?
@@ -26,7 +26,8 @@ package struct ConnectionPlan: Equatable, Sendable {
     package var roundTrip = 0
     /// Whether the connection is closed as soon as it is accepted.
     package var isRefused = false
-    /// Whether nothing is ever read from it or written to it.
+    /// Whether nothing is ever read from it or written to it. Such a connection is closed after
+    /// ``GatewayConnection/frozenLimit``.
     package var isMute = false
     /// The server certificate it is shown; nil for the one in force.
     package var certificate: ServerCertificateKind?
@@ -34,7 +35,7 @@ package struct ConnectionPlan: Equatable, Sendable {
     package var streams: UInt32?
     /// How long it may be idle, in milliseconds; nil for the limits'.
     package var idleTimeout: Int64?
-    /// When the gateway says goodbye by itself; nil for never.
+    /// The GOAWAY that comes without a verdict, and when; nil for none.
     package var goodbye: Goodbye?
     /// After how many milliseconds it is cut without a word; nil for never.
     package var closeAfter: Int64?

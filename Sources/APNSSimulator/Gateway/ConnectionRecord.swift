@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What one connection does, written by its thread and read by those who look on. Safe from any thread.
+/// What one connection does, written by its thread and read for the admin API. Safe from any thread.
 final class ConnectionRecord: Sendable {
-    /// How many statuses are told apart; what comes later is counted as a request only.
+    /// How many statuses are told apart. An answer with a further status is counted as a request only.
     static let statusLimit = 32
     /// How many of a certificate's topics are told.
     static let topicLimit = 20
@@ -46,7 +46,7 @@ final class ConnectionRecord: Sendable {
     private let open = Atomic(0)
     private let allowed = Atomic(0)
 
-    /// Makes a record of a connection nothing has happened on.
+    /// Makes the record of a new connection.
     ///
     /// - Parameter origin: What does not change: number, addresses, time, round trip.
     init(_ origin: ConnectionView = ConnectionView()) { self.origin = origin }
@@ -69,7 +69,7 @@ final class ConnectionRecord: Sendable {
     /// Counts requests.
     ///
     /// - Parameters:
-    ///   - status: What they are answered; 0 for no answer.
+    ///   - status: The status of their answers; 0 for no answer.
     ///   - count: How many.
     func answered(_ status: Int, count: Int = 1) {
         guard count > 0 else { return }

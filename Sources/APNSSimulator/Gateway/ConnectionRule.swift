@@ -4,9 +4,9 @@ package struct ConnectionRule: Equatable, Sendable {
     package var name = ""
     /// The address of the gateway that the client connected to; nil for all.
     package var address: String?
-    /// The share of what matches that is really hit, 0 to 1.
+    /// The share of the matching connections that the rule hits, 0 to 1.
     package var ratio = 1.0
-    /// Only so many connections, the first that match; nil for all.
+    /// How many connections the rule hits at most; nil for any number.
     package var first: Int?
     /// When the rule holds; nil for always.
     package var window: TimeWindow?

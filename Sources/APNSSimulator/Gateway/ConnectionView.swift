@@ -1,6 +1,6 @@
 /// A connection as the admin API shows it.
 struct ConnectionView: Encodable {
-    /// How often something was answered.
+    /// How often one status was answered.
     struct Answer: Encodable, Equatable {
         /// The status; 0 for no answer.
         var status: Int

@@ -1,8 +1,9 @@
 import EventLoop
 
-/// One direction of a long cable: bytes come out in order, each a fixed time after it went in.
+/// One direction of a long cable: bytes come out in order, at the time that was set when they went in.
 struct DelayLine {
-    /// How many bytes may be on their way before no more are taken: two round trips of a second at 100 Mbit/s.
+    /// How many bytes may be on their way before no more should be put in: more than two round trips of 1 s need at
+    /// 100 Mbit/s (25 MB).
     static let capacity = 32 << 20
 
     private struct Chunk {
@@ -46,7 +47,7 @@ struct DelayLine {
         chunks[head].bytes = []
         count -= bytes.count
         head += 1
-        // Moving is worth it only once half of the array is empty.
+        // Moving the rest costs time, so it is done only once half of the array is empty.
         if head == chunks.count {
             chunks.removeAll(keepingCapacity: true)
             head = 0

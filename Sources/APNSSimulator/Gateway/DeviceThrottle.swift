@@ -2,7 +2,7 @@ import Text
 
 /// How many pushes each device token got lately.
 struct DeviceThrottle {
-    /// How many devices are remembered; beyond it all start again.
+    /// How many devices are remembered. When one more comes, all counts are forgotten.
     static let deviceLimit = 1_000_000
 
     private var counts: [UInt64: (start: Int64, count: Int)] = [:]

@@ -2,13 +2,13 @@ import EventLoop
 
 /// Both directions of a connection whose client is far away.
 final class Distance {
-    /// What comes from the client.
+    /// The bytes that come from the client.
     var inbound = DelayLine()
-    /// What goes to the client.
+    /// The bytes that go to the client.
     var outbound = DelayLine()
-    /// What has come all the way to the client and waits for its socket.
+    /// The bytes that have come all the way to the client and wait for its socket.
     var arrived: [UInt8] = []
-    /// When the connection looks at both again; nil where nothing is on its way.
+    /// When the connection looks at both directions again; nil where no such look is scheduled.
     var wakeUp: MonotonicTime?
 
     private let halfway: UInt64
@@ -18,7 +18,7 @@ final class Distance {
     /// - Parameter roundTrip: How long bytes take to the client and back, in milliseconds.
     init(roundTrip: Int) { halfway = UInt64(roundTrip) * 500_000 }
 
-    /// When bytes arrive that set out now.
+    /// When bytes arrive that are sent now.
     var due: MonotonicTime { MonotonicTime.now().adding(nanoseconds: halfway) }
 
     /// Whether nothing is on its way to the client.

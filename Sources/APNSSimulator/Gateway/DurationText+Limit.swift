@@ -1,7 +1,7 @@
 package import Text
 
 extension DurationText {
-    /// Reads a duration that the simulator's clock can be put forward by.
+    /// Reads a duration of at most ten years, as far as the simulator's clock can be put forward.
     ///
     /// - Parameter text: The text.
     /// - Returns: Milliseconds, or nil where it is not a duration or longer than ten years.

@@ -25,11 +25,11 @@ struct Gateway: Sendable {
     /// Listens and starts the threads.
     ///
     /// - Parameters:
-    ///   - service: What all connections share; its configuration names address and number of threads.
+    ///   - service: What all connections share; its configuration names the addresses and the number of threads.
     ///   - certificates: The certificates clients are shown.
     ///   - logger: Tells of trouble.
     ///   - role: What is served.
-    ///   - port: Where; nil for the configuration's own port and threads.
+    ///   - port: The port to listen at, served by one thread; nil for the configuration's port and number of threads.
     /// - Throws: ``SimulatorError`` where the port cannot be had.
     init(
         service: PushService, certificates: ServerCertificates, logger: Logger, role: Role = .pushes,
@@ -85,7 +85,7 @@ struct Gateway: Sendable {
     /// Closes all connections and waits for the threads to end.
     func stop() async {
         for mailbox in mailboxes { mailbox.post(.stop) }
-        // A thread ends within one turn of its loop, but even that wait does not belong on the cooperative pool.
+        // A thread ends within one turn of its loop. Even this wait must not block a thread of the cooperative pool.
         await withCheckedContinuation { continuation in
             let waiter = try? LoopThread.start(name: "apns-stop") {
                 for thread in threads { thread.join() }

@@ -11,17 +11,18 @@ protocol GatewayCarrier: AnyObject {
     ///
     /// - Parameters:
     ///   - arrival: The push.
-    ///   - completion: Is told whether it was taken; what it answers is sent then.
+    ///   - completion: Hears whether the push was taken. The answers that it prepares are sent afterwards.
     func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void)
 
-    /// Sends what waits and then nothing more, and closes when the client has ended the connection too.
+    /// Sends what waits and then nothing more. Closes when the client has ended the connection too, or after
+    /// ``GatewayConnection/farewellTime``.
     func end()
 
-    /// Closes the connection without a word.
+    /// Closes the connection at once: what waits is not sent, and TLS is not ended.
     func close()
 
     /// Leaves the socket open but reads and writes nothing.
     ///
-    /// - Parameter milliseconds: For how long; nil for ever, which means until its client is long gone.
+    /// - Parameter milliseconds: For how long. Nil: the connection is closed after ``GatewayConnection/frozenLimit``.
     func freeze(milliseconds: Int?)
 }

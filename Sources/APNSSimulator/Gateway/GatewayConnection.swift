@@ -7,19 +7,21 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     /// How long a client may take for its TLS handshake, in milliseconds.
     static let handshakeLimit = 10_000
 
-    /// How much may wait to be sent before nothing more is read, in bytes: a client that does not read gets no more.
+    /// How much may wait to be sent before nothing more is read, in bytes. So a client that does not read its answers
+    /// cannot fill the memory.
     static let unsentLimit = 256 << 10
 
     /// How many reads a connection may do before others have their turn.
     static let readsPerTurn = 4
 
-    /// How long a client may take to end the connection after the gateway's last byte, in milliseconds.
+    /// How long a client may take to end the connection, in milliseconds. The time begins with ``end()`` or after the
+    /// gateway's last byte, whichever comes first.
     static let farewellTime = 2_000
 
     /// How much a client may send after the gateway's last byte, in bytes; it is read and dropped.
     static let farewellBytes = 16 << 20
 
-    /// How long a frozen connection is kept whose client may be long gone, in milliseconds.
+    /// When a connection that is frozen for no certain time is closed, in milliseconds: its client may be long gone.
     static let frozenLimit = 600_000
 
     /// Which connection, counted from 1.
@@ -78,7 +80,7 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
             gateway.logger.debug(
                 "connection failed", metadata: .simulator([.connection: "\(number)", .error: "\(error)"]))
             guard !isClosed else { return }
-            // What TLS or HTTP/2 wants to say about the failure is worth a try.
+            // TLS or HTTP/2 may have a message about the failure, so the gateway tries to send it.
             end()
             do { try flush(now: now) } catch { close() }
         }
@@ -92,7 +94,7 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
 
     /// Leaves the socket open but reads and writes nothing.
     ///
-    /// - Parameter milliseconds: For how long; nil for ever, which means until its client is long gone.
+    /// - Parameter milliseconds: For how long. Nil: the connection is closed after ``frozenLimit``.
     func freeze(milliseconds: Int?) {
         guard !isFrozen, !isClosed else { return }
         isFrozen = true
@@ -130,23 +132,23 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
     ///
     /// - Parameters:
     ///   - arrival: The push.
-    ///   - completion: Is told whether it was taken; what it answers is sent then.
+    ///   - completion: Hears whether the push was taken. The answers that it prepares are sent afterwards.
     func take(_ arrival: Arrival, completion: @escaping (Bool) -> Void) {
         gateway.hold(arrival, from: self, completion: completion)
     }
 
-    /// Sends what waits and then nothing more; closes when the client has ended the connection too.
+    /// Sends what waits and then nothing more. Closes when the client has ended the connection too.
     ///
-    /// A socket that is closed while its client still sends makes the kernel reset the connection, and answers that
-    /// the client has not read are destroyed. So what still comes is read and dropped, for ``farewellTime`` and up to
-    /// ``farewellBytes``.
+    /// If a socket is closed while its client still sends, the kernel resets the connection, and answers that the
+    /// client has not read are destroyed. So the gateway reads and drops what still comes, for ``farewellTime`` and up
+    /// to ``farewellBytes``.
     func end() {
         guard !isEnding else { return }
         isEnding = true
         later(milliseconds: Self.farewellTime) { [weak self] in self?.close() }
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection at once: what waits is not sent, and TLS is not ended.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -201,7 +203,7 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         try session?.receive(bytes.span.extracting(0..<count))
     }
 
-    /// Handles what has come all the way from a client far away.
+    /// Handles the bytes that have come all the way from a client far away.
     private func receiveArrived(now: MonotonicTime) throws {
         guard let distance else { return }
         while !isClosed, !isFrozen, let bytes = distance.inbound.take(now: now) {
@@ -223,7 +225,7 @@ final class GatewayConnection: ReadinessHandler, GatewayCarrier {
         }
         var wanted: Readiness = isBlocked ? [.readable, .writable] : .readable
         if tls.pendingCiphertext > Self.unsentLimit || distance?.outbound.isFull ?? false { wanted = .writable }
-        // Nothing to write and no room to read: the wake-up of the delay line goes on.
+        // There is no room to read. With nothing to write either, the wake-up of the delay line continues the work.
         if distance?.inbound.isFull ?? false { wanted = isBlocked ? .writable : [] }
         if wanted != interest {
             try gateway.loop.change(socket.fileDescriptor, to: wanted)

@@ -16,10 +16,10 @@ package final class GatewayCounters: Sendable {
     /// Connections that are open.
     package var connectionsOpen: Int { connectionsNow.load(ordering: .relaxed) }
 
-    /// Requests that the fast path answered with 200.
+    /// Requests that the thin mode answered with 200.
     package var acceptedWithoutLooking: Int { fastPushes.load(ordering: .relaxed) }
 
-    /// Bytes of request bodies that the fast path took.
+    /// Bytes of request bodies that the thin mode took.
     package var bytesWithoutLooking: Int { fastBytes.load(ordering: .relaxed) }
 
     /// Counts a new connection.
@@ -33,7 +33,7 @@ package final class GatewayCounters: Sendable {
     /// Counts the end of a connection.
     func connectionClosed() { connectionsNow.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Counts requests of the fast path.
+    /// Counts requests of the thin mode.
     ///
     /// - Parameters:
     ///   - pushes: How many.

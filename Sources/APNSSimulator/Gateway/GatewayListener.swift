@@ -6,7 +6,7 @@ final class GatewayListener: ReadinessHandler {
     /// The address without its port, as it was asked for.
     let host: String
 
-    /// The loop that gets the clients.
+    /// The loop that gets the clients and distributes them.
     weak var loop: GatewayLoop?
 
     private let listener: Listener
@@ -15,7 +15,7 @@ final class GatewayListener: ReadinessHandler {
     ///
     /// - Parameters:
     ///   - host: The address without its port.
-    ///   - address: Where.
+    ///   - address: The address with its port.
     ///   - backlog: How many clients may wait to be accepted.
     /// - Throws: `EventLoopError` where the address cannot be had.
     init(host: String, address: SocketAddress, backlog: Int) throws {

@@ -17,7 +17,7 @@ final class GatewayLoop {
         init() { output.reserveCapacity(64 << 10) }
     }
 
-    /// What a gateway's thread can be told from outside.
+    /// The messages that other threads send to a gateway's thread.
     enum Message: Sendable {
         /// Close everything and end.
         case stop
@@ -88,7 +88,7 @@ final class GatewayLoop {
     ///
     /// - Parameters:
     ///   - listeners: Where clients connect.
-    ///   - others: The other loops; connections go round.
+    ///   - others: The other loops. They and this loop get new connections in rotation.
     func accept(from listeners: [GatewayListener], others: [Mailbox<Message>]) {
         self.listeners = listeners
         self.others = others
@@ -102,7 +102,8 @@ final class GatewayLoop {
             while !isStopping {
                 try loop.turn(waitingAtMost: .seconds(60))
                 for message in mailbox.take() { handle(message) }
-                // What an answer sets free from a delay line may be held in turn.
+                // Sending an answer may also take bytes out of a delay line, and these may bring further pushes to
+                // hold.
                 while !held.isEmpty { takeHeld() }
             }
         } catch {
@@ -169,7 +170,7 @@ final class GatewayLoop {
         }
     }
 
-    /// Gives an accepted socket to the loop whose turn it is.
+    /// Gives an accepted socket to the next loop in rotation.
     ///
     /// - Parameter socket: The socket.
     func place(_ socket: consuming Socket) {

@@ -20,11 +20,11 @@ protocol GatewayProtocol: AnyObject {
     /// Whether neither side has anything more to say.
     var isFinished: Bool { get }
 
-    /// Looks whether the time or the service asks for something, as the clock was put forward or the service changed.
+    /// Checks whether the time or the service asks for an action. Called when the clock was set or the service changed.
     func attend()
 }
 
 extension GatewayProtocol {
-    /// Most protocols do not care.
+    /// Does nothing: not every protocol depends on the time or the service.
     func attend() {}
 }

@@ -1,6 +1,6 @@
 import HTTP2
 
-/// A protocol above HTTP/2, whose session does what is common to all.
+/// A protocol above HTTP/2. Its session does the part that all such protocols have in common.
 protocol HTTP2GatewayProtocol: GatewayProtocol {
     /// HTTP/2; nil only until it is set up.
     var session: HTTP2ServerSession? { get }

@@ -9,7 +9,8 @@ package enum ProviderCertificates {
     ///
     /// - Parameters:
     ///   - request: The certificate's contents.
-    ///   - stateDirectory: Where the simulator keeps its authorities; they are made where they are missing.
+    ///   - stateDirectory: Where the simulator keeps the authority of provider certificates. The authority is made
+    ///     where it is missing.
     /// - Returns: The certificate and its key.
     /// - Throws: ``SimulatorError`` where the request or the directory cannot be used.
     package static func issue(
@@ -22,7 +23,7 @@ package enum ProviderCertificates {
     ///
     /// - Parameters:
     ///   - request: The certificate's contents.
-    ///   - authority: Who signs it.
+    ///   - authority: The authority that signs the certificate.
     /// - Returns: The certificate and its key.
     /// - Throws: ``SimulatorError`` where the request cannot be met.
     package static func issue(

@@ -3,16 +3,16 @@ import Text
 
 /// How verdicts reach the client.
 extension PushSession {
-    /// How long a connection lives on after a GOAWAY that leaves a push unanswered, in milliseconds.
+    /// How long a connection stays open after a GOAWAY that leaves its push unanswered, in milliseconds.
     static let lingering = 100
 
-    /// How long a GOAWAY waits for answers to the streams it covers, in milliseconds.
+    /// How long a GOAWAY waits at most for answers to the streams it covers, in milliseconds.
     static let answersFirst = 100
 
-    /// How long new streams are still answered after the end was announced, in milliseconds: with `Shutdown`.
+    /// How long new streams are still answered after the end was announced, in milliseconds. The answer is `Shutdown`.
     static let endGrace = 500
 
-    /// How long streams may take to end after a GOAWAY that lets them, in milliseconds.
+    /// How long open streams may take to end after a GOAWAY that waits for them, in milliseconds.
     static let drainLimit = 5_000
 
     /// Prepares what the plan of the connection asks for.
@@ -47,11 +47,11 @@ extension PushSession {
         case .lose(.reset): session?.reset(streamID: exchange.stream, .internalError)
         case .lose(.close): carrier?.close()
         case .freeze(let milliseconds):
-            // What hangs only for a time is answered when it goes on.
+            // The answer is prepared before a freeze of limited time, and sent after it.
             if milliseconds != nil { answer(exchange, refusal: nil) }
             carrier?.freeze(milliseconds: milliseconds)
         }
-        // A scripted number holds until a push is accepted after this one.
+        // The outcome of this push may have changed the scripted number. The outcomes of later pushes may change it.
         if let streams = verdict.streams, allowance.current != streams { announce(streams) }
     }
 
@@ -67,7 +67,8 @@ extension PushSession {
         send(Farewell(frame: frame, last: session?.lastStreamID ?? 0, patience: patience))
     }
 
-    /// Tells the client to open no more streams, and says goodbye when what was on its way is answered.
+    /// Tells the client to open no more streams, and sends the final GOAWAY after ``endGrace``. Streams that were on
+    /// their way are answered in between.
     ///
     /// See [RFC 9113 section 6.8](https://www.rfc-editor.org/rfc/rfc9113#section-6.8) for an end in two steps.
     func announceEnd() {
@@ -79,8 +80,8 @@ extension PushSession {
 
     /// Sends a GOAWAY behind the answers to the streams it covers.
     ///
-    /// Clients are seen to lose an answer whose end comes after the GOAWAY, which HTTP/2 allows. Later streams are not
-    /// served from now on.
+    /// HTTP/2 allows an answer to end after the GOAWAY, but clients are seen to lose such an answer. Streams above the
+    /// last one that the GOAWAY covers are not served from now on.
     private func send(_ next: Farewell) {
         sayFarewell()
         let last = min(lastServed ?? next.last, next.last)
@@ -92,7 +93,7 @@ extension PushSession {
         carrier?.later(milliseconds: Self.answersFirst) { [weak self] in self?.sayFarewell() }
     }
 
-    /// Sends the GOAWAY that waits, where the streams it covers are over.
+    /// Sends the GOAWAY that waits, if the streams that it covers are over, except those that get no answer.
     func sayFarewellOnceAnswered() {
         guard let farewell, let session, session.openStreams(upTo: farewell.last) <= farewell.unanswered else { return }
         sayFarewell()
@@ -109,7 +110,7 @@ extension PushSession {
         carrier?.later(milliseconds: patience) { [weak self] in self?.carrier?.end() }
     }
 
-    /// A certificate of the other environment was seen to be told by GOAWAY, once or twice.
+    /// Sends a GOAWAY for a certificate of the other environment, if so chosen: APNs was seen to send it once or twice.
     private func greet(_ certificate: ClientCertificate) {
         let answer = service.configuration.trust.certificateEnvironment
         let refusal = certificate.refusal(
@@ -136,7 +137,7 @@ extension PushSession {
         try? session?.submit(settings: HTTP2Settings(maxConcurrentStreams: streams))
     }
 
-    /// Lets the number of streams follow an outcome.
+    /// Changes the number of streams after an outcome, or says goodbye.
     ///
     /// - Parameter outcome: What became of a request.
     func note(_ outcome: StreamAllowance.Outcome) {
@@ -155,7 +156,7 @@ extension PushSession {
         } else {
             head.append(":status", "200")
         }
-        // Each identifier is seen once, so none of them belongs into the client's compression table.
+        // Each identifier occurs once, so none of them belongs in the client's compression table.
         if let echoed = exchange.echoedID {
             head.append(APNSHeader.id, echoed.span, .notIndexed)
         } else {
@@ -200,9 +201,9 @@ extension PushSession {
         var frame: Verdict.GoAway
         /// The last stream that is served.
         var last: Int32
-        /// How many of the streams up to that one get no answer.
+        /// How many of the streams up to ``last`` get no answer.
         var unanswered = 0
-        /// How long after the frame the connection ends if streams are left, in milliseconds; nil for no end.
+        /// How long after the frame the connection ends even if streams are open, in milliseconds; nil for no such end.
         var patience: Int?
     }
 }

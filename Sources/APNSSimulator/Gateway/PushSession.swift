@@ -25,15 +25,15 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     var allowance: StreamAllowance
     /// Whether the client was told that the end is near.
     var isEndAnnounced = false
-    /// Whether a GOAWAY of the gateway's own was sent.
+    /// Whether a final GOAWAY of the gateway was sent or waits to be sent.
     var isLeaving = false
-    /// The last stream that is served after a GOAWAY of the gateway's own; nil before one.
+    /// The last stream that is served, once ``isLeaving`` is true; nil before.
     var lastServed: Int32?
     /// The GOAWAY that waits for answers; nil for none.
     var farewell: Farewell?
     /// Whether the socket stays open when all is over.
     var staysOpen = false
-    /// The headers of an answer, used again and again.
+    /// The headers of an answer. All answers use this one memory.
     var head = HeaderBlock()
     /// The source of identifiers.
     var generator: SplitMix64
@@ -107,8 +107,8 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
             if broadcast.answer(request, on: session, now: service.clock.now) { note(.accepted) }
             return
         }
-        // What came together with the push that brought the goodbye, but after it, is not processed, as promised.
-        // The GOAWAY tells the client so.
+        // The GOAWAY promises that later streams are not processed. Such a request may have come together with the push
+        // that caused the GOAWAY.
         if let lastServed, request.streamID > lastServed { return }
         let push = PushRequest(request)
         let now = service.clock.now
@@ -131,7 +131,7 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
         if pushes == pushesUntilGoodbye { leave(facts.plan.goodbye?.frame) }
     }
 
-    /// Sends the GOAWAY that waited for this stream's end. An answer to a stream that is gone goes nowhere.
+    /// Sends the GOAWAY that waited for this stream's end. A later answer to this stream has no effect.
     ///
     /// - Parameters:
     ///   - streamID: The stream.
@@ -151,7 +151,7 @@ final class PushSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
     /// - Parameter opaque: The number in it.
     func pingReceived(_ opaque: UInt64) { lastActivity = service.clock.now }
 
-    /// Looks whether the time or the service asks for a goodbye.
+    /// Checks whether the time or the service asks for a goodbye.
     func attend() {
         guard !isLeaving else { return }
         if service.isDraining {
@@ -180,7 +180,8 @@ extension PushSession {
         var echoedID: ArraySlice<UInt8>?
     }
 
-    /// Takes a push to its device where it is accepted and has one; the answer waits until a restart would find it.
+    /// Takes an accepted push to its device, if the simulator has this device. A push that may have to wait for its
+    /// device is written before the answer, so that a restart finds it.
     private func deliver(
         _ push: ValidPush, payload: [UInt8], _ verdict: Verdict, _ exchange: Exchange, now: Int64
     ) {
@@ -198,7 +199,7 @@ extension PushSession {
         if case .accept = verdict.action, let carrier {
             carrier.take(arrival) { settle($0 ? verdict : failure) }
         } else {
-            // What else happens to the connection must not overtake the answers.
+            // The other verdicts act on the connection as well, so they do not wait for the end of the turn.
             settle(devices.storage.take([arrival]) ? verdict : failure)
         }
     }
@@ -239,7 +240,7 @@ extension PushSession {
         if let certificate = facts.certificate { return judge(push, by: certificate, now: now) }
         switch verifiedFacts(push[.authorization], now: now / 1000) {
         case .refused(let refusal):
-            // Who is told that its token is too old has to bring another one at once.
+            // A client whose token is too old needs another one at once, so its next change is never too early.
             if refusal == .expiredProviderToken { accounts.excuse(lastFacts) }
             return service.rules.check(push, credential: refusal)
         case .valid(let found):
@@ -262,13 +263,14 @@ extension PushSession {
         var limitedKey: ProviderKey?
     }
 
-    /// Judges a verified token by what was used before; kept while the same token comes, as that is nearly always so.
+    /// Judges a verified token by the tokens that were used before. The result is kept while the same token comes,
+    /// which is nearly always so.
     private func admit(_ found: ProviderTokenFacts, now: Int64) -> Admission {
         let key = credentials.verifier.key(found.keyID)
         let refusal = trust.admit(found, key: key) ?? accounts.refusal(of: found, now: now)
         if refusal == nil { facts.record.belongs(to: ConnectionRecord.Trust(found)) }
         let admission = Admission(refusal: refusal, limitedKey: key?.topics == nil ? nil : key)
-        // An account that others share, and a refusal, may change at any time.
+        // A refusal, or an account that other connections share, may change at any time, so such a result is not kept.
         if refusal == nil, service.configuration.trust.refreshScope == .connection { lastAdmission = admission }
         return admission
     }
@@ -287,7 +289,8 @@ extension PushSession {
         return finding
     }
 
-    /// A signature costs more than everything else here, so the same token is verified once per connection.
+    /// Verifies a token unless it is the latest good one and the credentials are unchanged: a signature costs more than
+    /// everything else here.
     private func verifiedFacts(_ authorization: ArraySlice<UInt8>?, now: Int64) -> ProviderTokenVerifier.Finding {
         if let lastFacts, let authorization, authorization.elementsEqual(lastAuthorization) {
             return credentials.verifier.judgeAge(of: lastFacts, now: now)
@@ -301,6 +304,6 @@ extension PushSession {
         return finding
     }
 
-    /// The token of the latest push whose token was good.
+    /// The token that was verified last; nil before one, and after the credentials changed.
     var latestToken: ProviderTokenFacts? { lastFacts }
 }

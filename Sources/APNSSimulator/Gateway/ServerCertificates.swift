@@ -21,8 +21,8 @@ final class ServerCertificates: Sendable {
     /// - Parameters:
     ///   - store: The authority and the good certificate.
     ///   - clientTrust: Authorities of client certificates; nil asks clients for none.
-    ///   - clientFault: Ends the handshake of a client whose certificate is bad, and says what is wrong with one whose
-    ///     chain is good; nil lets everybody in.
+    ///   - clientFault: Says what is wrong with a certificate whose chain is good. A bad chain or such a fault ends the
+    ///     handshake. Nil: the handshake accepts every client.
     /// - Throws: ``SimulatorError`` where TLS cannot be set up.
     init(
         store: CertificateStore, clientTrust: TrustRoots?,

@@ -1,8 +1,8 @@
-/// How many streams a connection is allowed, and when the gateway has had enough of it.
+/// How many streams a connection is allowed, and when the gateway disconnects it because of errors.
 ///
-/// A value without clock or sockets: what became of each push goes in, what to do about it comes out. APNs starts token
-/// connections at one stream, allows many once a push was good, slows senders of errors down and disconnects them in
-/// the end; 410 is not an error. See Apple, "Handling notification responses from APNs":
+/// A value without clock or sockets: the outcome of each push goes in, and the next step comes out. APNs starts token
+/// connections at one stream and allows many once a push was good. It slows senders of errors down and disconnects them
+/// in the end. 410 is not an error. See Apple, "Handling notification responses from APNs":
 /// <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 struct StreamAllowance {
     /// What became of a push.
@@ -72,7 +72,8 @@ struct StreamAllowance {
             if limits.errorsUntilDisconnect > 0, weightedExcess >= limits.errorsUntilDisconnect {
                 return .disconnect(refusal)
             }
-            // The smaller number is one stream, whatever a connection starts with; a fixed number never changes.
+            // The smaller number is one stream. A connection that starts with the full number keeps it: one with a
+            // fixed number, or with a client certificate.
             guard limits.errorsUntilShrink > 0, excess >= limits.errorsUntilShrink, streams.initial != streams.full
             else { return .none }
             return announcing(1)

@@ -1,9 +1,9 @@
 /// The smallest HTTP/2 server that a benchmark client can talk to: every finished request is answered 200.
 ///
-/// It decodes no header, keeps no stream and allocates nothing per request. That is enough because its answers use only
-/// HPACK's static table and carry no body, so that neither compression state nor the peer's windows matter.
-/// See [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113); what it leaves out, it leaves out to measure clients, not
-/// itself.
+/// It decodes no header, allocates nothing per request and keeps no stream; it only counts the windows of unfinished
+/// bodies. That is enough because its answers use only HPACK's static table and carry no body. So neither compression
+/// state nor the peer's windows matter. It leaves out the rest of
+/// [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113), so that a benchmark measures the client and not this server.
 final class ThinHTTP2Session: GatewayProtocol {
     /// The concurrent streams announced.
     static let streamLimit: UInt32 = 1000
@@ -11,16 +11,16 @@ final class ThinHTTP2Session: GatewayProtocol {
     /// The connection window opened at the start, in bytes, so that a thousand large payloads do not wait for it.
     static let connectionWindow = 16 << 20
 
-    /// How much is taken before the window is opened again, in bytes.
+    /// How much is received before the window is opened again, in bytes.
     static let windowStep = 4 << 20
 
     /// The window of a stream, the protocol's default, in bytes.
     static let streamWindow = 65_535
 
-    /// How many reset streams may be unfinished before the connection is given up.
+    /// How many reset streams may be unfinished before the connection is ended with GOAWAY.
     static let refusedLimit = 1000
 
-    /// The largest frame accepted, the protocol's default.
+    /// The largest frame accepted, the protocol's default, in bytes.
     static let frameLimit = 16_384
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
@@ -51,19 +51,20 @@ final class ThinHTTP2Session: GatewayProtocol {
     private var pingPayload: [UInt8] = []
     private var endsWithHeaders = false
     private var takenFromWindow = 0
-    /// How much the client may still send on the connection, by what was handed out to it.
+    /// How many bytes the client may still send on the connection, by the window updates that were sent to it.
     private var credit = 65_535
-    /// What is about to be handed out.
+    /// The bytes of the connection's window updates that wait to be sent.
     private var granting = 0
-    /// What streams with unfinished bodies have used of their windows since something was handed out.
+    /// How many bytes of its window each stream with an unfinished body has used since the last
+    /// ``send(into:upTo:)``.
     private var taken: [UInt32: Int] = [:]
-    /// Streams that were reset.
+    /// Streams that were reset and whose bodies are not finished.
     private var refused: Set<UInt32> = []
     private var pending: [UInt8] = []
     private var pushes = 0
     private var pushBytes = 0
 
-    /// Whether the peer said goodbye.
+    /// Whether the peer sent GOAWAY, or this side did after a breach of flow control.
     private(set) var isFinished = false
 
     /// Whether there are bytes to send.
@@ -73,7 +74,7 @@ final class ThinHTTP2Session: GatewayProtocol {
     ///
     /// - Parameters:
     ///   - counters: Receives the number of requests.
-    ///   - record: What those who look on are told.
+    ///   - record: What the admin API shows of the connection.
     init(counters: GatewayCounters, record: ConnectionRecord = ConnectionRecord()) {
         self.counters = counters
         self.record = record
@@ -88,7 +89,8 @@ final class ThinHTTP2Session: GatewayProtocol {
     /// Takes bytes from the client.
     ///
     /// - Parameter bytes: What came out of TLS.
-    /// - Throws: ``SimulatorError`` where the client does not speak HTTP/2; the connection is dead then.
+    /// - Throws: ``SimulatorError`` where the client does not speak HTTP/2 or sends a frame that is too large. The
+    ///   connection is dead then.
     func receive(_ bytes: Span<UInt8>) throws(SimulatorError) {
         var index = 0
         while prefaceSeen < Self.preface.count, index < bytes.count {
@@ -124,7 +126,7 @@ final class ThinHTTP2Session: GatewayProtocol {
     ///
     /// - Parameters:
     ///   - output: Receives the bytes.
-    ///   - limit: Not looked at: answers of one read are small.
+    ///   - limit: Ignored: the answers of one read are small.
     func send(into output: inout [UInt8], upTo limit: Int) {
         output.append(contentsOf: pending)
         pending.removeAll(keepingCapacity: true)
@@ -142,8 +144,8 @@ final class ThinHTTP2Session: GatewayProtocol {
         if remaining == 0 { endFrame() }
     }
 
-    /// Counts a DATA frame; one that does not fit ends its stream or, where the connection's window is too small for
-    /// it, the connection (RFC 9113, 5.2 and 6.9.1).
+    /// Counts a DATA frame (RFC 9113, 5.2 and 6.9.1). A frame that is too large for its stream's window ends the
+    /// stream. One that is too large for the connection's window ends the connection, and so do too many reset streams.
     private func useWindow() {
         credit -= remaining
         let stream = stream

@@ -1,12 +1,12 @@
 import EventLoop
 import Synchronization
 
-/// The time of the simulator's rules: the wall clock, plus what it was put forward by. Safe from any thread.
+/// The time of the simulator's rules: the wall clock, put forward by a chosen time. Safe from any thread.
 ///
-/// Everything Apple measures in hours (provider tokens, certificates, idle connections) goes by this clock, so that a
-/// test can let hours pass in a moment. Delays of answers go by real time.
+/// Everything that Apple measures in hours follows this clock: provider tokens, certificates, idle connections. So a
+/// test can let hours pass in a moment. Delays of answers follow real time.
 final class VirtualClock: Sendable {
-    /// How far the clock can be put forward altogether, in milliseconds: ten years.
+    /// How far the clock can be put forward in total, in milliseconds: ten years.
     static let advanceLimit: Int64 = 315_360_000_000
 
     private let offset: Atomic<Int64>
@@ -27,7 +27,8 @@ final class VirtualClock: Sendable {
 
     /// Puts the clock forward.
     ///
-    /// - Parameter milliseconds: How far; nothing happens where that is negative or beyond ``advanceLimit``.
+    /// - Parameter milliseconds: How far. Nothing happens where it is negative or the total would exceed
+    ///   ``advanceLimit``.
     /// - Returns: Whether the clock was moved.
     func advance(milliseconds: Int64) -> Bool {
         guard milliseconds >= 0, milliseconds <= Self.advanceLimit - advance else { return false }
