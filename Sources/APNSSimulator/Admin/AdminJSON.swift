@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// JSON as the admin API writes it: its views are `Encodable`, so Foundation's encoder does the work. `Text` and the
-/// worker's modules do without Foundation.
+/// Writes JSON for the admin API. The views are `Encodable`, so Foundation's encoder does the work. The module `Text`
+/// does without Foundation.
 enum AdminJSON {
     /// Writes a value.
     ///
     /// - Parameter value: Anything that has a JSON form.
-    /// - Returns: One line of JSON without its end.
+    /// - Returns: One line of JSON without its line end.
     static func bytes(of value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

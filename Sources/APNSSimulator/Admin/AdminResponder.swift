@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers requests that the admin API does not know in JSON, as it answers all others.
+/// Hands requests to the admin API's router. Answers requests that have no route with an error in JSON.
 struct AdminResponder: HTTPResponder {
     /// What is known of a request.
     typealias Context = BasicRequestContext

@@ -12,11 +12,13 @@ import Text
 /// | `POST /clock` `{"reset":true}` | takes it back to the real time |
 /// | `POST /keys/<id>/revoke`, `…/restore` | a provider key is no longer good, or good again |
 /// | the same with `{"after":"1h"}` | the revocation takes effect later, by the simulator's clock |
-/// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate (also: `environments`, `days`, `starts_in`) |
+/// | `POST /certificates` `{"topics":["com.example.app"]}` | issues a provider certificate |
 /// | `POST /certificates/<serial>/revoke`, `…/restore` | a provider certificate is no longer good, or good again |
 /// | `POST /server-certificate` `{"kind":"expired"}` | what clients are shown, by ``ServerCertificateKind`` |
 /// | `POST /scenario`, a scenario file | begins another scenario |
 /// | `POST /shutdown`, `DELETE /shutdown` | the service goes down, or comes back |
+///
+/// `POST /certificates` also takes `environments`, `days` and `starts_in`.
 extension AdminService {
     /// The largest request body, in bytes.
     static let bodyLimit = 1 << 20
@@ -148,7 +150,7 @@ extension AdminService {
 
     private static let delayForm = #"expected nothing or {"after":"1h"}: \#(DurationText.form)"#
 
-    /// After how long a revocation takes effect, in milliseconds; nil where the body does not make sense.
+    /// The time until a revocation takes effect, in milliseconds. 0 for an empty body; nil for an invalid body.
     private static func delay(_ request: Request) async throws -> Int64? {
         let body = try await request.body.collect(upTo: bodyLimit)
         if body.readableBytes == 0 { return 0 }
@@ -174,7 +176,7 @@ extension AdminService {
     /// Makes an answer that tells what went wrong.
     ///
     /// - Parameters:
-    ///   - message: What was found and what to ask instead.
+    ///   - message: What is wrong, and what the client can send instead.
     ///   - status: The status.
     /// - Returns: The answer.
     static func trouble(_ message: String, status: HTTPResponse.Status = .badRequest) -> Response {

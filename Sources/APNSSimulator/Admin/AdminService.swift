@@ -14,10 +14,10 @@ import Text
 /// | `GET /counts` | one JSON object: totals, and a count for each kind of answer |
 /// | `POST /reset` | forgets pushes, counts and how far devices are in a scenario |
 ///
-/// The page for people and what it asks for are in ``PageRoutes``.
-/// ``SimulatorControl`` adds what changes the simulator while it runs.
+/// ``PageRoutes`` has the page for people and the requests of that page. The requests that change the simulator while
+/// it runs are added with ``SimulatorControl``.
 struct AdminService: Sendable {
-    /// How many pushes are rendered at a time, so that pushes go on meanwhile.
+    /// How many pushes are rendered in one step. The ledger accepts new pushes between two steps.
     static let renderStep = 2000
 
     /// The port the API listens at.

@@ -6,11 +6,11 @@ struct DeviceView: Encodable {
         var topic: String
         /// `development` or `production`.
         var environment: String
-        /// Whether it takes pushes.
+        /// Whether its app is still registered. A token that only aged out still counts as active.
         var isActive: Bool
         /// Seconds since 1970 at which it was issued.
         var issuedAt: Int64
-        /// Hexadecimal digits; nil for a dead one.
+        /// Hexadecimal digits; nil for a token that is not active, and where sealing fails.
         var token: String?
     }
 
@@ -24,7 +24,8 @@ struct DeviceView: Encodable {
     var power: String
     /// Milliseconds since 1970 at which it was activated.
     var activatedAt: Int64
-    /// How many notifications wait for it.
+    /// How many notifications wait for the device or are on their way to it. A notification on its way that allows only
+    /// one attempt does not count.
     var waiting: Int
     /// Its tokens.
     var tokens: [Token]

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Brings what happens to those who look on, as server-sent events. Safe from any thread.
+/// Sends events to the listeners of the admin API, as server-sent events. Safe from any thread.
 ///
-/// A listener that does not keep up loses the oldest events, never anybody else's time or memory.
+/// A listener that reads too slowly loses its oldest events. It does not delay the other listeners, and the memory for
+/// its events is limited.
 /// See the [HTML standard](https://html.spec.whatwg.org/multipage/server-sent-events.html).
 final class EventHub: Sendable {
-    /// How many may listen at a time; each is a connection to the admin API.
+    /// How many listeners there may be at a time. Each listener is a connection to the admin API.
     static let listenerLimit = 64
     /// How many events wait for a slow listener.
     static let waitingLimit = 512
@@ -17,15 +18,15 @@ final class EventHub: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many listen.
+    /// How many listeners there are.
     var count: Int { state.withLock { $0.listeners.count } }
 
-    /// Whether anybody listens: events for nobody are not worth writing.
+    /// Whether there is a listener. Without one, callers need not build events.
     var hasListeners: Bool { count > 0 }
 
     /// Starts to listen.
     ///
-    /// - Returns: The events as text of the event stream; nil where too many listen already.
+    /// - Returns: The events as text of the event stream; nil where ``listenerLimit`` is reached.
     func listen() -> AsyncStream<[UInt8]>? {
         let (stream, continuation) = AsyncStream<[UInt8]>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.waitingLimit))
@@ -52,7 +53,7 @@ final class EventHub: Sendable {
         send(text)
     }
 
-    /// Sends a comment, which keeps connections open and finds those that are not.
+    /// Sends a comment to all listeners. It keeps open connections alive and reveals connections that are broken.
     func beat() { send(Array(": still here\n\n".utf8)) }
 
     /// Ends all listening.
@@ -65,7 +66,7 @@ final class EventHub: Sendable {
     }
 
     private func send(_ text: [UInt8]) {
-        // Yielded outside the lock: ending a listener comes back for it.
+        // Yields outside the lock: the end of a listener takes the same lock.
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(text) }
     }
 }

@@ -20,9 +20,9 @@ struct NotificationView: Encodable {
     var priority: Int
     /// Notifications with the same value replace each other.
     var collapseId: String?
-    /// What happened last.
+    /// What happened to the notification last, in the words of ``DeliveryState``.
     var state: String
-    /// When, in milliseconds since 1970.
+    /// When the last event happened, in milliseconds since 1970.
     var time: Int64
     /// Milliseconds since 1970 at which the push was accepted.
     var acceptedAt: Int64

@@ -4,7 +4,7 @@ import NIOCore
 
 /// What the page shows at its top.
 struct OverviewView: Encodable {
-    /// The connections of the gateway and of broadcast channel management.
+    /// The connections of the gateway, of broadcast channel management and of the port for publishing alone.
     struct Connections: Encodable {
         /// How many are open.
         var open: Int
@@ -12,17 +12,17 @@ struct OverviewView: Encodable {
         var accepted: Int
     }
 
-    /// How often something was answered.
+    /// How often one kind of answer was given.
     struct Answer: Encodable {
         /// The status; 0 where there was no answer.
         var status: Int
-        /// The reason, or what happened instead; empty for success.
+        /// The reason, or what happened instead of an answer; empty for success.
         var reason: String
         /// How often.
         var count: Int
     }
 
-    /// What devices there are.
+    /// The numbers of devices.
     struct Devices: Encodable {
         /// How many were activated.
         var activated: Int
@@ -44,7 +44,8 @@ struct OverviewView: Encodable {
     var answers: [Answer]
     /// The devices; nil where the simulator has none.
     var devices: Devices?
-    /// What cannot be written at present, so that pushes are answered 500; nil where everything can be.
+    /// What cannot be written at present; nil where everything can be. While the journal of notifications cannot be
+    /// written, pushes that may have to wait for a device are answered 500.
     var storageTrouble: String?
 
     /// Describes a simulator.
@@ -64,7 +65,7 @@ struct OverviewView: Encodable {
     /// A count for each kind of answer.
     ///
     /// - Parameter service: What all connections share.
-    /// - Returns: The counts, in the order of first occurrence.
+    /// - Returns: The counts in the order of first occurrence; last the 200 of the fast path, if there were any.
     static func answers(_ service: PushService) -> [Answer] {
         var answers = service.ledger.counts.map { Answer(status: $0.status, reason: $0.label, count: $0.count) }
         let unseen = service.counters.acceptedWithoutLooking

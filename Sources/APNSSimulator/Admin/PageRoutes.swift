@@ -3,15 +3,15 @@ import Hummingbird
 import NIOCore
 import Text
 
-/// The page for people, and what it asks for. All answers but the page and the events are JSON.
+/// The page for people, and the requests of that page. All answers except the page and the events are JSON.
 ///
 /// | request | answer |
 /// |---|---|
 /// | `GET /` | the page |
 /// | `GET /overview` | environment, connections, limits, a count for each kind of answer, how many devices |
-/// | `GET /connections` | the connections that are open, at most ``connectionLimit``, the newest |
+/// | `GET /connections` | the newest open connections, at most ``connectionLimit`` |
 /// | `GET /requests` | a count for each kind of answer |
-/// | `GET /devices` | the devices with their tokens, at most ``deviceLimit`` |
+/// | `GET /devices` | the devices activated last, with their tokens, at most ``deviceLimit`` |
 /// | `GET /devices/<id>/notifications` | the newest notifications of a device, oldest first |
 /// | `GET /deliveries?unique_id=…` | the delivery log of one notification |
 /// | `GET /events` | server-sent events: `device` and `notification` as they happen |
@@ -21,7 +21,8 @@ enum PageRoutes {
     /// How many connections are listed at a time.
     static let connectionLimit = 500
 
-    /// No script or style but the page's own, and no address but this one's: what a payload says cannot reach out.
+    /// Allows the page's own script and style, and connections to this server. Nothing else is allowed, so the text of a
+    /// payload cannot load or send anything.
     private static let policy =
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -29,9 +30,9 @@ enum PageRoutes {
     private static let policyName = HTTPField.Name("content-security-policy")
     private static let optionsName = HTTPField.Name("x-content-type-options")
 
-    /// The page: one document without anything from elsewhere, made of the files in `Page`.
+    /// The page: one document, made of the files in `Page`. It loads nothing from other servers.
     ///
-    /// Whatever comes from outside is put in as text, never as markup.
+    /// The page shows data of providers and devices as text, never as markup.
     private static let html = text(PackageResources.page_html)
         .replacing("/* page.css */", with: text(PackageResources.page_css))
         .replacing("/* page.js */", with: text(PackageResources.page_js))

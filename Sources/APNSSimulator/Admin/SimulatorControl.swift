@@ -1,6 +1,7 @@
 import TLS
 
-/// What can be changed about a simulator while it runs; the admin API and tests use the same calls. Any thread.
+/// The changes that can be made to a simulator while it runs. The admin API and tests use the same calls. Safe from any
+/// thread.
 package struct SimulatorControl: Sendable {
     /// What all connections share.
     let service: PushService
@@ -10,7 +11,7 @@ package struct SimulatorControl: Sendable {
     let certificates: ServerCertificates
     /// Issues provider certificates.
     let authority: CertificateAuthority
-    /// Keeps what is changed across a restart.
+    /// Keeps the clock and the revocations across a restart.
     let archive: ControlArchive
 
     /// The simulator's time, in milliseconds since 1970.
@@ -22,7 +23,8 @@ package struct SimulatorControl: Sendable {
     /// Puts the clock of all rules forward.
     ///
     /// - Parameter milliseconds: How far.
-    /// - Returns: False where it cannot be moved so far.
+    /// - Returns: False where `milliseconds` is negative, or the clock would be too far ahead of the real time. The clock
+    ///   then stays.
     @discardableResult
     package func advanceClock(milliseconds: Int64) -> Bool {
         guard service.clock.advance(milliseconds: milliseconds) else { return false }
@@ -31,7 +33,7 @@ package struct SimulatorControl: Sendable {
         return true
     }
 
-    /// Takes the clock of all rules back to the real time; what was written down before keeps its times.
+    /// Takes the clock of all rules back to the real time. Times that were written down before do not change.
     package func resetClock() {
         service.clock.reset()
         keep()
@@ -43,13 +45,15 @@ package struct SimulatorControl: Sendable {
     /// - Parameter key: The key.
     package func add(_ key: ProviderKey) { service.credentials.add(key) }
 
-    /// Revokes a provider's key or takes that back: its tokens are answered `InvalidProviderToken`.
+    /// Revokes a provider's key, or takes the revocation back. Tokens of a revoked key are answered
+    /// `InvalidProviderToken`.
     ///
     /// - Parameters:
     ///   - keyID: The key's identifier.
     ///   - isRevoked: Whether it is revoked.
-    ///   - delay: After how many milliseconds of the simulator's clock a revocation takes effect.
-    /// - Returns: Whether such a key is known.
+    ///   - delay: The time until a revocation takes effect, in milliseconds of the simulator's clock. Not used where
+    ///     `isRevoked` is false.
+    /// - Returns: Whether the key is known. Always true where there are no keys and any well-formed token is accepted.
     @discardableResult
     package func setKey(_ keyID: String, isRevoked: Bool, after delay: Int64 = 0) -> Bool {
         defer { keep() }
@@ -65,12 +69,14 @@ package struct SimulatorControl: Sendable {
         try ProviderCertificates.issue(request, by: authority)
     }
 
-    /// Revokes a provider's certificate or takes that back: its pushes are answered `BadCertificate`.
+    /// Revokes a provider's certificate, or takes the revocation back. Pushes with a revoked certificate are answered
+    /// `BadCertificate`.
     ///
     /// - Parameters:
     ///   - serialNumber: The serial number in hexadecimal digits.
     ///   - isRevoked: Whether it is revoked.
-    ///   - delay: After how many milliseconds of the simulator's clock a revocation takes effect.
+    ///   - delay: The time until a revocation takes effect, in milliseconds of the simulator's clock. Not used where
+    ///     `isRevoked` is false.
     package func setCertificate(_ serialNumber: String, isRevoked: Bool, after delay: Int64 = 0) {
         service.credentials.setCertificate(serialNumber, isRevoked: isRevoked, due: due(after: delay))
         keep()
@@ -88,7 +94,8 @@ package struct SimulatorControl: Sendable {
     /// - Parameter scenario: The scenario; its further addresses are not listened at.
     package func use(_ scenario: Scenario) { service.use(scenario) }
 
-    /// Lets the service go down, or come back: connections get GOAWAY `Shutdown`, and later pushes are answered so.
+    /// Takes the service down, or brings it back. When it goes down, connections get GOAWAY with `Shutdown`, and later
+    /// pushes are refused with `Shutdown`.
     ///
     /// - Parameter isShutDown: Whether it is down from now on.
     package func setShutDown(_ isShutDown: Bool) {
@@ -96,7 +103,7 @@ package struct SimulatorControl: Sendable {
         gateway.attend()
     }
 
-    /// Lets the service go down as a service does that is about to end: clients are told before.
+    /// Takes the service down because the process is about to end. Clients are told before connections close.
     func announceEnd() {
         service.announcesEnd = true
         service.isDraining = true

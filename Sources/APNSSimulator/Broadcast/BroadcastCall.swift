@@ -1,8 +1,8 @@
 import HTTP2
 
-/// A broadcast request as it came: the headers that count, not judged.
+/// A broadcast request as it came: headers, path and body. Nothing is checked yet.
 struct BroadcastCall {
-    /// The request's headers by name; the first where one is repeated.
+    /// The request's headers by name. Where a header is repeated, its first value counts.
     private var values: [String: [UInt8]] = [:]
     /// The path.
     let path: BroadcastPath
@@ -11,7 +11,7 @@ struct BroadcastCall {
     /// Whether the body was longer than the server keeps.
     let isTruncated: Bool
 
-    /// Sorts a request's headers out.
+    /// Reads headers, path and body of a request.
     ///
     /// - Parameter request: The request as received.
     init(_ request: HTTP2Request) {
@@ -29,7 +29,7 @@ struct BroadcastCall {
     /// - Parameter name: The name, lower case.
     subscript(name: StaticString) -> String? { values["\(name)"].map { String(decoding: $0, as: UTF8.self) } }
 
-    /// The provider token.
+    /// The value of `authorization`, with its scheme; nil where it is absent.
     var authorization: [UInt8]? { values["authorization"] }
 }
 
@@ -38,19 +38,19 @@ extension Refusal {
     static let featureNotEnabled = Refusal(400, "FeatureNotEnabled")
     /// `apns-channel-id` is missing.
     static let missingChannelID = Refusal(400, "MissingChannelId")
-    /// `apns-channel-id` is not base64, or is too long.
+    /// `apns-channel-id` is not padded base64, or is too long.
     static let badChannelID = Refusal(400, "BadChannelId")
     /// There is no such broadcast channel in this environment.
     static let channelNotRegistered = Refusal(400, "ChannelNotRegistered")
-    /// The body has an attribute nobody knows.
+    /// The body has an unknown attribute.
     static let badRequestParams = Refusal(400, "BadRequestParams")
-    /// The body cannot be parsed.
+    /// The body cannot be parsed, or is longer than the server keeps.
     static let badRequestPayload = Refusal(400, "BadRequestPayload")
     /// `apns-push-type` is missing.
     static let missingPushType = Refusal(400, "MissingPushType")
-    /// The app has as many broadcast channels as it may.
+    /// The app has reached the limit of broadcast channels, or the simulator has reached the limit of apps.
     static let cannotCreateChannelConfig = Refusal(400, "CannotCreateChannelConfig")
-    /// The storage policy is missing or neither 0 nor 1; seen, not documented.
+    /// The storage policy is missing, or is neither 0 nor 1. APNs was seen to answer so; Apple does not document it.
     static let missingChannelQueueSize = Refusal(400, "MissingChannelQueueSize")
     /// The credential does not cover the bundle identifier in the path.
     static let topicMismatch = Refusal(403, "TopicMismatch")

@@ -7,24 +7,24 @@ import Text
 struct BroadcastChannelRegistry: Sendable {
     /// How many broadcast channels an app has at most.
     static let limit = 10_000
-    /// How many apps may have broadcast channels; a peer names them, so there is a limit.
+    /// How many apps may have broadcast channels. There is a limit because clients choose the names of apps.
     static let appLimit = 1000
-    /// The longest broadcast channel identifier in bytes; Apple leaves it open.
+    /// The longest broadcast channel identifier, in bytes. Apple documents no limit.
     static let identifierLimit = 64
-    /// How long the most recent message of a storing broadcast channel is kept, in milliseconds: eight hours.
+    /// The longest time that a storing broadcast channel keeps its most recent message, in milliseconds: eight hours.
     static let longestStorage: Int64 = 8 * 3_600_000
 
     /// One broadcast channel.
     struct Entry: Codable, Equatable, Sendable {
         /// App and identifier.
         var address: BroadcastChannelAddress
-        /// The environment, as environments do not share broadcast channels.
+        /// The environment. Environments do not share broadcast channels.
         var environment: ServiceEnvironment
         /// Whether the most recent message is stored (`message-storage-policy` 1).
         var isStoring: Bool
         /// Milliseconds since 1970 at which it was created.
         var createdAt: Int64
-        /// The most recent message of a storing broadcast channel.
+        /// The most recent message of a storing broadcast channel; nil before the first message, and without storing.
         var latest: StoredNotification?
     }
 
@@ -48,7 +48,8 @@ struct BroadcastChannelRegistry: Sendable {
         }
     }
 
-    /// All broadcast channels, to be kept; in a fixed order.
+    /// All broadcast channels, as they are kept on disk. Those of the other environment come first, then the others by
+    /// identifier.
     var all: [Entry] {
         others + entries.values.flatMap(\.values).sorted { $0.address.identifier < $1.address.identifier }
     }
@@ -58,9 +59,10 @@ struct BroadcastChannelRegistry: Sendable {
     /// - Parameters:
     ///   - app: The bundle identifier.
     ///   - isStoring: Whether the most recent message is stored.
-    ///   - random: Where the identifier comes from.
+    ///   - random: Makes the identifier.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The identifier; nil where the app has too many broadcast channels.
+    /// - Returns: The identifier; nil where the app has ``limit`` broadcast channels, or where it would be the first of
+    ///   the app and ``appLimit`` apps have some.
     mutating func create(
         app: String, isStoring: Bool, random: inout some RandomNumberGenerator, now: Int64
     ) -> String? {
@@ -80,7 +82,7 @@ struct BroadcastChannelRegistry: Sendable {
     /// Finds a broadcast channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The broadcast channel; nil where the app has none of that name here.
+    /// - Returns: The broadcast channel; nil where the app has no such broadcast channel in this environment.
     func broadcastChannel(_ address: BroadcastChannelAddress) -> Entry? { entries[address.app]?[address.identifier] }
 
     /// The identifiers of an app's broadcast channels, sorted.
@@ -91,7 +93,7 @@ struct BroadcastChannelRegistry: Sendable {
     /// Deletes a broadcast channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The broadcast channel as it was; nil without one.
+    /// - Returns: The broadcast channel as it was; nil where there was none.
     @discardableResult
     mutating func delete(_ address: BroadcastChannelAddress) -> Entry? {
         guard let removed = entries[address.app]?.removeValue(forKey: address.identifier) else { return nil }
@@ -99,14 +101,15 @@ struct BroadcastChannelRegistry: Sendable {
         return removed
     }
 
-    /// Puts a broadcast channel back that was deleted in vain.
+    /// Puts a broadcast channel back, because its deletion could not be written.
     ///
     /// - Parameter entry: The broadcast channel as it was.
     mutating func restore(_ entry: Entry) {
         entries[entry.address.app, default: [:]][entry.address.identifier] = entry
     }
 
-    /// Keeps a storing broadcast channel's most recent message.
+    /// Keeps a message as the most recent one of a broadcast channel. Does nothing where the broadcast channel does not
+    /// store.
     ///
     /// - Parameters:
     ///   - notification: The message.
@@ -116,11 +119,11 @@ struct BroadcastChannelRegistry: Sendable {
         entries[address.app]?[address.identifier]?.latest = notification
     }
 
-    /// Takes a message back, unless another one has come since.
+    /// Takes the most recent message of a broadcast channel back, unless a newer message has replaced it.
     ///
     /// - Parameters:
     ///   - notification: The message.
-    ///   - former: The message before it.
+    ///   - former: The message that was the most recent one before; nil without one.
     ///   - address: App and identifier.
     mutating func takeBack(
         _ notification: StoredNotification, for former: StoredNotification?, at address: BroadcastChannelAddress

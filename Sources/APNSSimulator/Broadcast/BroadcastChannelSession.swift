@@ -40,7 +40,7 @@ final class BroadcastChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
         session?.windowStep = PushSession.windowStep
     }
 
-    /// Says goodbye where the service goes down; open streams are still answered.
+    /// Sends GOAWAY if the service goes down. Requests on open streams are still answered.
     func attend() {
         guard service.isDraining, !isLeaving else { return }
         isLeaving = true
@@ -56,7 +56,7 @@ final class BroadcastChannelSession: HTTP2GatewayProtocol, HTTP2ServerDelegate {
         endpoint.answer(request, on: session, now: service.clock.now)
     }
 
-    /// A stream's end needs no action but to be told.
+    /// Notes in the connection's record how many streams are open.
     ///
     /// - Parameters:
     ///   - streamID: The stream.

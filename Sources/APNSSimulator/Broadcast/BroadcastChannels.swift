@@ -2,9 +2,10 @@ import FoundationEssentials
 import Synchronization
 import Text
 
-/// Broadcast channels and their messages, kept before anybody is told of them. Safe from any thread.
+/// Creates, deletes and publishes to broadcast channels. Each change is written to disk before the client gets the
+/// answer. Safe from any thread.
 struct BroadcastChannels: Sendable {
-    /// The broadcast channels and the devices that listen.
+    /// Holds the broadcast channels and the devices that listen to them.
     let storage: DeviceStorage
 
     /// Creates a broadcast channel.
@@ -13,8 +14,8 @@ struct BroadcastChannels: Sendable {
     ///   - app: The bundle identifier.
     ///   - isStoring: Whether the most recent message is stored.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The identifier; nil where the app has too many broadcast channels.
-    /// - Throws: ``SimulatorError`` where it cannot be written: then there is no such broadcast channel.
+    /// - Returns: The identifier; nil where the app has too many broadcast channels, or too many apps have some.
+    /// - Throws: ``SimulatorError`` where the broadcast channel cannot be written. It then does not exist.
     func create(app: String, isStoring: Bool, now: Int64) throws(SimulatorError) -> String? {
         let identifier = storage.state.withLock { state in
             var system = SystemRandomNumberGenerator()
@@ -37,7 +38,7 @@ struct BroadcastChannels: Sendable {
         storage.state.withLock { $0.broadcastChannels.broadcastChannel(address) }
     }
 
-    /// The identifiers of an app's broadcast channels.
+    /// The identifiers of an app's broadcast channels, sorted.
     ///
     /// - Parameter app: The bundle identifier.
     func identifiers(of app: String) -> [String] {
@@ -47,8 +48,8 @@ struct BroadcastChannels: Sendable {
     /// Deletes a broadcast channel; messages on their way to devices still arrive.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: Whether it was there.
-    /// - Throws: ``SimulatorError`` where that cannot be written: then the broadcast channel is still there.
+    /// - Returns: Whether there was such a broadcast channel.
+    /// - Throws: ``SimulatorError`` where the deletion cannot be written. The broadcast channel then still exists.
     func delete(_ address: BroadcastChannelAddress) throws(SimulatorError) -> Bool {
         let deleted = storage.state.withLock { state in
             let deleted = state.broadcastChannels.delete(address)
@@ -63,7 +64,7 @@ struct BroadcastChannels: Sendable {
         return true
     }
 
-    /// Brings a message to every device that listens, and keeps it where the broadcast channel stores.
+    /// Brings a message to every device that listens. A storing broadcast channel also keeps the message.
     ///
     /// - Parameters:
     ///   - message: The message.
@@ -72,7 +73,7 @@ struct BroadcastChannels: Sendable {
     ///   - id: The identifier answered.
     ///   - uniqueID: The key of the delivery log.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: False where what has to be kept cannot be written: then no device gets the message.
+    /// - Returns: False where the message has to be kept but cannot be written. The listeners then do not get it.
     func publish(
         _ message: BroadcastRules.Message, payload: [UInt8], to broadcastChannel: BroadcastChannelRegistry.Entry,
         id: UUIDBytes, uniqueID: UUIDBytes, now: Int64
@@ -104,7 +105,7 @@ struct BroadcastChannels: Sendable {
         return isTaken
     }
 
-    /// Takes back what could not be written; where a part of it was, a later call writes the file again.
+    /// Undoes a change that could not be written. A part of it may be in the file, so the file is written again later.
     private func takeBack(_ undo: (inout BroadcastChannelRegistry) -> Void) {
         storage.state.withLock { state in
             undo(&state.broadcastChannels)

@@ -1,7 +1,8 @@
 import HTTP2
 import Text
 
-/// Answers the broadcast requests of one connection: publishing on the gateway, management on the management port.
+/// Answers the broadcast requests of one connection: publishing on the gateway or on a port of its own, management on
+/// the management port.
 struct BroadcastEndpoint {
     private let facts: ConnectionFacts
     private var credentials: CredentialRegistry.Snapshot
@@ -19,7 +20,7 @@ struct BroadcastEndpoint {
     ///   - facts: What is known of the connection.
     ///   - service: What all connections share.
     ///   - servesPublishing: Whether messages are published here; else broadcast channels are managed here.
-    ///   - accounts: The connection's accounts of token updates; nil where nothing else keeps them.
+    ///   - accounts: The connection's accounts of token updates; nil to make new ones.
     init(
         _ facts: ConnectionFacts, service: PushService, servesPublishing: Bool, accounts: RefreshAccounts? = nil
     ) {
@@ -36,7 +37,7 @@ struct BroadcastEndpoint {
             environment: service.configuration.environment, choices: service.configuration.trust)
     }
 
-    /// Whether a request on a gateway is one of these.
+    /// Whether a request on the gateway publishes to a broadcast channel.
     ///
     /// - Parameter request: The request.
     static func serves(_ request: HTTP2Request) -> Bool {
@@ -49,7 +50,8 @@ struct BroadcastEndpoint {
     ///   - request: The request.
     ///   - session: Where the answer goes.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Whether its provider token was good.
+    /// - Returns: Whether its credential, a provider token or a certificate, was accepted. False while the service goes
+    ///   down.
     @discardableResult
     mutating func answer(_ request: HTTP2Request, on session: HTTP2ServerSession, now: Int64) -> Bool {
         let call = BroadcastCall(request)
@@ -69,7 +71,7 @@ struct BroadcastEndpoint {
             headers += answer.headers
             body = answer.body
         case .failure(let failure):
-            // Who is told that its token is too old has to bring another one at once.
+            // A client that gets this refusal needs a new token at once, which must not count as too early.
             if failure.refusal == .expiredProviderToken { accounts.excuse(lastFacts) }
             status = failure.refusal.status
             body = failure.refusal.body
@@ -117,7 +119,9 @@ struct BroadcastEndpoint {
         return .topicMismatch
     }
 
-    /// A signature costs more than everything else, so the same token is verified once per connection.
+    /// Verifies a provider token, unless it is the connection's last one and no key or revocation changed since.
+    ///
+    /// The check of a signature costs more than the rest of a request.
     private mutating func verifiedFacts(_ authorization: [UInt8]?, now: Int64) -> ProviderTokenVerifier.Finding {
         if let lastFacts, let authorization, authorization == lastAuthorization {
             return credentials.verifier.judgeAge(of: lastFacts, now: now)

@@ -1,4 +1,4 @@
-/// What the path of a broadcast request leads to.
+/// The path of a broadcast request, read.
 enum BroadcastPath: Equatable {
     /// `/1/apps/<bundle identifier>/channels`.
     case broadcastChannels(app: String)
@@ -9,7 +9,7 @@ enum BroadcastPath: Equatable {
     /// Anything else.
     case unknown
 
-    /// How the paths begin that are published to.
+    /// The beginning of all paths for publishing.
     static let publishPrefix = Array("/4/broadcasts".utf8)
 
     /// Reads a path.

@@ -16,16 +16,16 @@ struct BroadcastRules {
     struct Message: Equatable {
         /// 10 or 5.
         var priority: Int
-        /// Seconds since 1970; 0 for those that listen now.
+        /// Seconds since 1970; 0 for one attempt, to the devices that listen now.
         var expiration: Int64
     }
 
-    /// Judges what all requests have in common.
+    /// Checks the rules that all broadcast requests share: path, method, identifier and app.
     ///
     /// - Parameters:
     ///   - call: The request.
     ///   - servesPublishing: Whether messages are published here; else broadcast channels are managed here.
-    /// - Returns: The refusal of the first rule broken.
+    /// - Returns: The refusal of the first rule broken; nil where the request breaks no rule.
     func check(_ call: BroadcastCall, servesPublishing: Bool) -> Refusal? {
         guard let app = call.path.app else { return .badPath }
         let methods: [String]
@@ -48,7 +48,7 @@ struct BroadcastRules {
     /// Reads the broadcast channel a request is about.
     ///
     /// - Parameter call: The request.
-    /// - Returns: The identifier, or why it is missing.
+    /// - Returns: The identifier, or the refusal of one that is missing or malformed.
     func broadcastChannel(of call: BroadcastCall) -> Result<String, BroadcastRefusal> {
         guard let text = call[APNSHeader.channelID], !text.isEmpty else { return .failure(.init(.missingChannelID)) }
         // Whole groups of four: Apple's identifiers are padded.
@@ -63,7 +63,7 @@ struct BroadcastRules {
     /// Reads the body of a request that creates a broadcast channel.
     ///
     /// - Parameter call: The request.
-    /// - Returns: Whether the broadcast channel stores its most recent message, or why none is created.
+    /// - Returns: Whether the broadcast channel is to store its most recent message, or the refusal of the body.
     func storagePolicy(of call: BroadcastCall) -> Result<Bool, BroadcastRefusal> {
         if call.body.isEmpty { return .failure(.init(.payloadEmpty)) }
         guard !call.isTruncated, let members = JSONReader.members(of: call.body) else {

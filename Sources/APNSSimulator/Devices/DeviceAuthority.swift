@@ -1,13 +1,13 @@
 import TLS
 
-/// What makes devices and their tokens genuine: an authority of its own and the token key, kept in the state directory.
+/// Makes devices and their tokens genuine: a certificate authority and the token key, kept in the state directory.
 struct DeviceAuthority: Sendable {
     /// How long a device's certificate is valid, in days.
     static let validity = 3650
 
     /// Seals device tokens.
     let tokens: DeviceTokenCodec
-    /// Whom the device port believes.
+    /// The certificates that the device port trusts.
     var trust: TrustRoots { TrustRoots(systemRoots: false, files: [], pem: [authority.certificatePEM]) }
 
     private let authority: CertificateAuthority

@@ -1,8 +1,8 @@
 /// How long a device waits before it tries to connect again. A value without clock or randomness of its own.
 package struct DeviceBackoff: Equatable, Sendable {
-    /// The first wait in milliseconds.
+    /// The upper bound of the first wait, in milliseconds.
     static let first = 250
-    /// The longest wait in milliseconds.
+    /// The upper bound of every wait, in milliseconds.
     static let longest = 15_000
 
     private var next = DeviceBackoff.first
@@ -13,9 +13,13 @@ package struct DeviceBackoff: Equatable, Sendable {
     /// Goes back to the shortest wait, after a connection that worked.
     package mutating func succeeded() { next = Self.first }
 
-    /// The wait after another failure; each is twice as long as the one before.
+    /// The wait after another failure.
     ///
-    /// - Parameter fraction: From 0 to 1, random, so that many devices do not come at once.
+    /// The upper bound begins at ``first`` and doubles with each failure, up to ``longest``. The wait is between half of
+    /// the bound and the whole bound.
+    ///
+    /// - Parameter fraction: The place between the two, from 0 to 1. A random number keeps many devices from connecting at
+    ///   the same moment.
     /// - Returns: Milliseconds.
     package mutating func failed(fraction: Double) -> Int {
         let wait = next

@@ -2,15 +2,16 @@ package import EventLoop
 import FoundationEssentials
 import TLS
 
-/// A device: activates, connects, registers its apps and takes what arrives. Lives on the thread that calls ``run()``.
+/// A device: activates, connects, registers its apps and receives notifications. Lives on the thread that calls
+/// ``run()``.
 package final class DeviceClient: FramedConnectionOwner {
-    /// How long one attempt to connect may take.
+    /// How long the attempt to connect to one address may take.
     static let connectLimit = Duration.seconds(5)
-    /// How often a sign of life is asked for, in milliseconds.
+    /// How often the device sends `ping`, in milliseconds.
     static let pingInterval: UInt64 = 15_000
     /// How long a simulator may be silent, in milliseconds, before the device connects again.
     static let silenceLimit: UInt64 = 45_000
-    /// How many wishes are kept while the device is offline; further ones are dropped.
+    /// How many of the owner's commands are kept while the device is offline. Further commands are dropped.
     static let wishLimit = 100
 
     /// Where other threads leave commands.
@@ -38,8 +39,8 @@ package final class DeviceClient: FramedConnectionOwner {
     ///
     /// - Parameters:
     ///   - configuration: What it is.
-    ///   - report: Hears what happens, on the thread of ``run()``.
-    /// - Throws: ``SimulatorError`` where its state cannot be read.
+    ///   - report: Called for each event, on the thread of ``run()``.
+    /// - Throws: ``SimulatorError`` where the device's state cannot be read, or the system gives no event loop.
     package init(
         _ configuration: DeviceClientConfiguration, report: @escaping (DeviceEvent) -> Void
     ) throws(SimulatorError) {
@@ -60,7 +61,7 @@ package final class DeviceClient: FramedConnectionOwner {
 
     /// Lives until it is told to quit.
     ///
-    /// - Throws: ``SimulatorError`` where the system refuses something no device can do without.
+    /// - Throws: ``SimulatorError`` where the event loop fails.
     package func run() throws(SimulatorError) {
         if isWanted { connect() } else { report(.offline(reason: "told to be", retryIn: nil)) }
         schedulePing()
@@ -130,7 +131,7 @@ package final class DeviceClient: FramedConnectionOwner {
 }
 
 extension DeviceClient {
-    /// The handshake is done: activate, or tell what was wished for and say hello.
+    /// The handshake is done. A new device activates. Any other device sends the commands that waited, then `hello`.
     ///
     /// - Parameter connection: The connection.
     func opened(_ connection: FramedConnection) {
@@ -139,7 +140,7 @@ extension DeviceClient {
             frame.name = configuration.name
             return connection.send(frame)
         }
-        // Before hello, so that nothing arrives for an app that is gone.
+        // Sent before `hello`, so that nothing arrives for an app that was uninstalled meanwhile.
         for wish in wishes { connection.send(wish) }
         wishes = []
         var hello = DeviceFrame(.hello)
@@ -147,7 +148,7 @@ extension DeviceClient {
         connection.send(hello)
     }
 
-    /// The simulator says something.
+    /// A frame of the simulator has come.
     ///
     /// - Parameters:
     ///   - frame: The message.
@@ -181,7 +182,8 @@ extension DeviceClient {
     /// - Parameters:
     ///   - connection: The connection.
     ///   - reason: Why.
-    ///   - isRefused: Whether the simulator refused the certificate: the device then begins again.
+    ///   - isRefused: Whether the simulator ended TLS with an alert, above all because it refused the certificate. The
+    ///     device then forgets its identity and activates again.
     func closed(_ connection: FramedConnection, reason: String, isRefused: Bool) {
         guard self.connection === connection else { return }
         self.connection = nil

@@ -32,7 +32,7 @@ package struct DeviceClientConfiguration: Sendable {
     package var apps: [App] = []
     /// `development` or `production`; nil for the one the simulator plays.
     package var environment: String?
-    /// What the device allows at first.
+    /// The power state at first.
     package var power = PowerState.normal
     /// Whether it starts without a connection.
     package var startsOffline = false

@@ -1,24 +1,24 @@
-/// What a device is told by its owner.
+/// A command of a device's owner.
 package enum DeviceCommand: Equatable, Sendable {
-    /// Disconnects and stays so.
+    /// Disconnects, and stays offline.
     case offline
     /// Connects again.
     case online
-    /// Saves power, or no longer does.
+    /// Begins to save power, or stops saving.
     case power(PowerState)
     /// Removes an app: its tokens die.
     case uninstall(app: String)
-    /// Installs an app, after removing it where it is there: it gets a new token.
+    /// Installs an app and gets a new token for it. Removes the app first if it is installed.
     case reinstall(app: String)
     /// Restores the device from a backup, or sets its system up again: every app gets a new token.
     case restore
     /// Listens to a broadcast channel of an app.
     case subscribe(app: String, broadcastChannel: String)
-    /// No longer listens to it.
+    /// Stops listening to a broadcast channel of an app.
     case unsubscribe(app: String, broadcastChannel: String)
     /// Switches an app's notifications off.
     case mute(app: String)
-    /// Switches them on again.
+    /// Switches an app's notifications on again.
     case unmute(app: String)
     /// Ends.
     case quit
@@ -39,8 +39,8 @@ package enum DeviceCommand: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - line: The words.
-    ///   - app: The app that is meant where none is named.
-    /// - Returns: The command; nil for anything else.
+    ///   - app: The app that a line without an app is about.
+    /// - Returns: The command; nil where the line is not one.
     package init?(line: String, app: String) {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         guard let word = words.first?.lowercased(), words.count <= 3 else { return nil }

@@ -1,6 +1,6 @@
-/// Why the simulator does not do what a device asks for.
+/// The reason why the simulator refuses a device's request.
 struct DeviceComplaint: Error {
-    /// What the device is told.
+    /// The text that the device gets.
     let text: String
 
     /// A complaint of these words.

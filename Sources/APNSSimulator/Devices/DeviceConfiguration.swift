@@ -5,18 +5,18 @@ package struct DeviceConfiguration: Sendable {
     /// The port of broadcast channel management; 0 for any free one, nil for no broadcast channels. Apple's are 2195
     /// (development) and 2196.
     package var managementPort: Int?
-    /// A port for publishing to broadcast channels and nothing else, as `api-broadcast.push.apple.com` of Apple's
-    /// samples; 0 for any free one, nil for publishing on the gateway, as Apple's text says.
+    /// A port that only publishes to broadcast channels, as `api-broadcast.push.apple.com` in Apple's samples does. 0 for
+    /// any free one; nil for publishing on the gateway, as Apple's text says.
     package var broadcastPort: Int?
-    /// Whether device tokens that are not of the simulator's making are refused.
+    /// Whether device tokens that the simulator did not issue are refused.
     package var demandsIssuedTokens = false
-    /// Whether all notifications wait for an offline device, not the newest of each app only.
+    /// Whether all notifications wait for an offline device, instead of only the newest of each app.
     package var storesAll = false
-    /// How many notifications wait or are on their way for all devices together; pushes beyond it are answered 503.
+    /// How many notifications may wait or be on their way, for all devices together. Further pushes are answered 503.
     package var backlogLimit = 100_000
-    /// How long a device token lives, in seconds; nil for as long as its app is installed.
+    /// The lifetime of a device token, in seconds; nil for as long as its app is installed.
     package var tokenLifetime: Int64?
-    /// How long priority 5 waits at a device that saves power before it is sent as a group, in milliseconds.
+    /// How long notifications of priority 5 wait before a device that saves power gets them as a group, in milliseconds.
     package var groupInterval: Int64 = NotificationStore.groupInterval
     /// The apps that have the broadcast capability; nil for all.
     package var broadcastApps: Set<String>?

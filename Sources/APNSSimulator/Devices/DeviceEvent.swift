@@ -1,17 +1,17 @@
 /// What happens to a device.
 package enum DeviceEvent: Equatable, Sendable {
-    /// It has a name and a certificate now.
+    /// The device has a name and a certificate now.
     case activated(device: String)
-    /// It is connected.
+    /// The device is connected.
     case online(device: String)
-    /// It is not; tried again after so many milliseconds, or not before it is told to.
+    /// The device is not connected. It tries again after `retryIn` milliseconds; with nil it waits for a command.
     case offline(reason: String, retryIn: Int?)
     /// An app has its token.
     case token(app: String, topic: String, environment: String, token: String)
     /// A notification has arrived.
     case notification(DeviceFrame)
-    /// The simulator has done what it was told.
+    /// The simulator has carried out a command.
     case done(String)
-    /// The simulator could not do what it was told.
+    /// Something failed: a request that the simulator refused, or the device's own state.
     case trouble(String)
 }

@@ -3,8 +3,8 @@ import Text
 
 /// One message between a device and the simulator: a JSON object whose `frame` says what it is.
 ///
-/// Both directions share a TLS connection to the device port (ALPN `apns-device`); each frame follows its length in
-/// bytes, four bytes with the most significant first, at most ``lengthLimit``.
+/// Both directions share a TLS connection to the device port (ALPN `apns-device`). Before each frame stands its length
+/// in bytes, as four bytes with the most significant first. The length is at most ``lengthLimit``.
 ///
 /// | from the device | answer | meaning |
 /// |---|---|---|
@@ -17,10 +17,10 @@ import Text
 /// | `notifications` with `app`, `enabled` | `done` | the owner switches an app's notifications on or off |
 /// | `subscribe`, `unsubscribe` with `app`, `channel` | `done` | listens to a broadcast channel, or no longer |
 /// | `acknowledge` with `delivery` | none | the notification has arrived |
-/// | `ping` | `pong` | nothing but a sign of life |
+/// | `ping` | `pong` | shows that the other side is alive |
 ///
-/// The simulator sends `notification` on its own account, and `error` with `message` for what it cannot do. `request`
-/// is echoed in the answer.
+/// The simulator sends `notification` without a request. It answers a request that it cannot fulfil with `error` and
+/// `message`. An answer repeats the `request` of the frame.
 package struct DeviceFrame: Codable, Equatable, Sendable {
     /// What a frame is.
     package enum Kind: String, Codable, Sendable {
@@ -48,7 +48,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     package var key: String?
     /// A bundle identifier.
     package var app: String?
-    /// Which kind of token: a push type; nil for the app's own token.
+    /// The push type that a token is for; nil for the app's own token.
     package var kind: String?
     /// `development` or `production`; nil for the one the simulator plays.
     package var environment: String?
@@ -62,11 +62,11 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     package var enabled: Bool?
     /// A broadcast channel's identifier.
     package var broadcastChannel: String?
-    /// The number to acknowledge a notification by.
+    /// The number of a notification's delivery, which `acknowledge` repeats.
     package var delivery: Int64?
     /// The notification's identifier.
     package var id: String?
-    /// The notification's topic.
+    /// The topic of the notification or the token.
     package var topic: String?
     /// The notification's push type.
     package var pushType: String?
@@ -76,9 +76,9 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
     package var collapseID: String?
     /// Milliseconds since 1970 at which the push was accepted.
     package var time: Int64?
-    /// The payload, where it is text.
+    /// The payload, where it is UTF-8.
     package var payload: String?
-    /// The payload in base64, where it is not text.
+    /// The payload in base64, where it is not UTF-8.
     package var payloadData: Data?
     /// What went wrong, for a person.
     package var message: String?
@@ -134,7 +134,7 @@ package struct DeviceFrame: Codable, Equatable, Sendable {
 
     /// Reads a frame.
     ///
-    /// - Parameter bytes: What follows the length.
+    /// - Parameter bytes: The bytes after the length.
     /// - Throws: ``SimulatorError`` where it is not a frame.
     package init(bytes: [UInt8]) throws(SimulatorError) {
         do {

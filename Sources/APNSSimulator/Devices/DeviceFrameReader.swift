@@ -2,14 +2,14 @@
 struct DeviceFrameReader {
     private var bytes: [UInt8] = []
 
-    /// Takes bytes as they come.
+    /// Takes the next bytes of the stream.
     ///
-    /// - Parameter more: The next ones.
+    /// - Parameter more: The bytes.
     mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
 
     /// Takes the next whole frame out.
     ///
-    /// - Returns: What follows its length; nil while it is not complete.
+    /// - Returns: The frame's bytes without its length; nil while the frame is not complete.
     /// - Throws: ``SimulatorError`` where the peer announces too long a frame.
     mutating func next() throws(SimulatorError) -> [UInt8]? {
         guard bytes.count >= 4 else { return nil }

@@ -24,7 +24,7 @@ struct DeviceIdentityStore: Sendable {
     /// Reads who the device is.
     ///
     /// - Returns: Nil where it was never activated.
-    /// - Throws: ``SimulatorError`` where the file is damaged.
+    /// - Throws: ``SimulatorError`` where the file is damaged or cannot be read.
     func load() throws(SimulatorError) -> Identity? {
         guard let bytes = try directory.read(Self.name, limit: 1 << 20) else { return nil }
         do {

@@ -2,7 +2,7 @@ import EventLoop
 
 /// The connections of the devices that are online, and the thread that serves them.
 ///
-/// A value without sockets: what is to be sent is left in the thread's mailbox.
+/// A value without sockets. Frames to be sent go to the thread's mailbox.
 struct DeviceLinks: Sendable {
     /// The number of the device port; 0 for none.
     private(set) var portNumber = 0
@@ -29,12 +29,12 @@ struct DeviceLinks: Sendable {
     /// - Parameter device: The device.
     func contains(_ device: DeviceID) -> Bool { links[device] != nil }
 
-    /// Takes a connection for the device's own from now on, and ends its former one.
+    /// Makes a connection the device's present one. Closes the device's former connection, if there is one.
     ///
     /// - Parameters:
     ///   - device: The device.
     ///   - link: The connection.
-    ///   - answer: What the device is told on it, before anything else that is sent to it.
+    ///   - answer: The first frame that the device is sent on the connection.
     mutating func connect(_ device: DeviceID, by link: Int, answer: DeviceFrame) {
         if let former = links[device], former != link { port?.post(.close(link: former)) }
         port?.post(.send(answer, link: link))
@@ -46,14 +46,14 @@ struct DeviceLinks: Sendable {
     /// - Parameters:
     ///   - device: The device.
     ///   - link: The connection.
-    /// - Returns: Whether it was the device's present one.
+    /// - Returns: Whether it was the device's present connection.
     mutating func disconnect(_ device: DeviceID, link: Int) -> Bool {
         guard links[device] == link else { return false }
         links[device] = nil
         return true
     }
 
-    /// Sends a notification to a device; to one that is offline nothing.
+    /// Sends a notification to a device. Does nothing where the device is offline.
     ///
     /// - Parameters:
     ///   - delivery: The notification.
@@ -63,6 +63,6 @@ struct DeviceLinks: Sendable {
         port?.post(.send(DeviceFrame(delivery), link: link))
     }
 
-    /// Asks the thread to write soon what has changed.
+    /// Asks the thread to write changes to disk soon.
     func requestSave() { port?.post(.save) }
 }

@@ -4,13 +4,14 @@ import TLS
 
 /// The thread of the device port: its loop and all connections of devices.
 final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
-    /// How many devices may be connected; more are closed at once.
+    /// How many devices may be connected. Further connections are closed at once.
     static let connectionLimit = 2048
-    /// How long a change may wait to be written, in milliseconds: many changes then cost one write.
+    /// How long a change waits before it is written, in milliseconds. Many changes then cost one write.
     static let saveDelay: UInt64 = 100
-    /// How long after a failure writing is tried again, in milliseconds.
+    /// The delay before writing is tried again after a failure, in milliseconds.
     static let saveRetryDelay: UInt64 = 2000
-    /// How often those who look on get a sign of life, in milliseconds.
+    /// How often listeners of the admin API's events get a comment that shows that the connection is alive, in
+    /// milliseconds.
     static let beatInterval: UInt64 = 10_000
 
     private struct Link {
@@ -48,13 +49,13 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         mailbox = Mailbox(waking: loop.wakeup)
     }
 
-    /// Serves until a `stop` message comes.
+    /// Serves until a `stop` message comes or the event loop fails.
     func run() {
         do {
             try loop.watch(listener.fileDescriptor, for: .readable, handler: self)
             scheduleBeat()
             while !isStopping {
-                // A second is soon enough for what time brings.
+                // Expirations and groups may be up to a second late.
                 try loop.turn(waitingAtMost: .seconds(1))
                 for message in mailbox.take() { handle(message) }
                 service.tick()
@@ -68,7 +69,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         service.storage.save()
     }
 
-    /// Accepts the devices that wait.
+    /// Accepts the connections that wait.
     ///
     /// - Parameters:
     ///   - readiness: Not looked at.
@@ -88,7 +89,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         }
     }
 
-    /// A device has shaken hands; its certificate tells which one it is.
+    /// A handshake is done. The certificate names the device; a connection without a certificate can only activate.
     ///
     /// - Parameter connection: The connection.
     func opened(_ connection: FramedConnection) {
@@ -101,7 +102,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         }
     }
 
-    /// A device says something.
+    /// A frame of a device has come.
     ///
     /// - Parameters:
     ///   - frame: The message.
@@ -119,7 +120,7 @@ final class DeviceLoop: ReadinessHandler, FramedConnectionOwner {
         }
     }
 
-    /// A device is gone.
+    /// A connection is over.
     ///
     /// - Parameters:
     ///   - connection: The connection.

@@ -1,4 +1,4 @@
-/// What the device port's thread can be told from outside.
+/// A message from another thread to the device port's thread.
 enum DevicePortMessage: Sendable {
     /// Close everything and end.
     case stop
@@ -6,6 +6,6 @@ enum DevicePortMessage: Sendable {
     case send(DeviceFrame, link: Int)
     /// Close a connection.
     case close(link: Int)
-    /// Something has to be written to disk soon.
+    /// Write changes to disk soon.
     case save
 }
