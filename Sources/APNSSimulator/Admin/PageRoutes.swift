@@ -21,8 +21,8 @@ enum PageRoutes {
     /// How many connections are listed at a time.
     static let connectionLimit = 500
 
-    /// Allows the page's own script and style, and connections to this server. Nothing else is allowed, so the text of a
-    /// payload cannot load or send anything.
+    /// Allows the page's own script and style, and connections to this server. Nothing else is allowed. So the text of
+    /// a payload cannot load or send anything.
     private static let policy =
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -23,8 +23,8 @@ package struct SimulatorControl: Sendable {
     /// Puts the clock of all rules forward.
     ///
     /// - Parameter milliseconds: How far.
-    /// - Returns: False where `milliseconds` is negative, or the clock would be too far ahead of the real time. The clock
-    ///   then stays.
+    /// - Returns: False where `milliseconds` is negative, or the clock would be too far ahead of the real time. The
+    ///   clock then stays.
     @discardableResult
     package func advanceClock(milliseconds: Int64) -> Bool {
         guard service.clock.advance(milliseconds: milliseconds) else { return false }

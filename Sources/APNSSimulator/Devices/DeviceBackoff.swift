@@ -15,11 +15,11 @@ package struct DeviceBackoff: Equatable, Sendable {
 
     /// The wait after another failure.
     ///
-    /// The upper bound begins at ``first`` and doubles with each failure, up to ``longest``. The wait is between half of
-    /// the bound and the whole bound.
+    /// The upper bound begins at ``first`` and doubles with each failure, up to ``longest``. The wait is between half
+    /// of the bound and the whole bound.
     ///
-    /// - Parameter fraction: The place between the two, from 0 to 1. A random number keeps many devices from connecting at
-    ///   the same moment.
+    /// - Parameter fraction: The place between these two, from 0 to 1. A random number keeps many devices from
+    ///   connecting at the same moment.
     /// - Returns: Milliseconds.
     package mutating func failed(fraction: Double) -> Int {
         let wait = next

@@ -5,8 +5,8 @@ package struct DeviceConfiguration: Sendable {
     /// The port of broadcast channel management; 0 for any free one, nil for no broadcast channels. Apple's are 2195
     /// (development) and 2196.
     package var managementPort: Int?
-    /// A port that only publishes to broadcast channels, as `api-broadcast.push.apple.com` in Apple's samples does. 0 for
-    /// any free one; nil for publishing on the gateway, as Apple's text says.
+    /// A port that only publishes to broadcast channels, as `api-broadcast.push.apple.com` in Apple's samples does.
+    /// 0 for any free one; nil for publishing on the gateway, as Apple's text says.
     package var broadcastPort: Int?
     /// Whether device tokens that the simulator did not issue are refused.
     package var demandsIssuedTokens = false
@@ -16,7 +16,7 @@ package struct DeviceConfiguration: Sendable {
     package var backlogLimit = 100_000
     /// The lifetime of a device token, in seconds; nil for as long as its app is installed.
     package var tokenLifetime: Int64?
-    /// How long notifications of priority 5 wait before a device that saves power gets them as a group, in milliseconds.
+    /// How long priority 5 waits before a device that saves power gets it as a group, in milliseconds.
     package var groupInterval: Int64 = NotificationStore.groupInterval
     /// The apps that have the broadcast capability; nil for all.
     package var broadcastApps: Set<String>?

@@ -8,9 +8,9 @@ import Text
 ///
 /// | from the device | answer | meaning |
 /// |---|---|---|
-/// | `activate` with `name` | `activated` with `device`, `certificate`, `key` | the only frame without a client certificate |
+/// | `activate` with `name` | `activated` with `device`, `certificate`, `key` | needs no client certificate |
 /// | `hello` with `power` | `ready` with `device` | the device is online from now on |
-/// | `register` with `app`, `kind`, `environment` | `token` with `token`, `topic`, `issued_at` | the same token while it lives |
+/// | `register` with `app`, `kind`, `environment` | `token` with `token`, `topic`, `issued_at` | see below |
 /// | `uninstall` with `app` | `done` | the app's tokens are dead: 410 with this moment's timestamp |
 /// | `restore` | `done` | all tokens are dead: the device was restored or its system set up again |
 /// | `power` with `power` | `done` | `normal`, or `low`: priority 5 comes in groups, priority 1 waits |
@@ -18,6 +18,9 @@ import Text
 /// | `subscribe`, `unsubscribe` with `app`, `channel` | `done` | listens to a broadcast channel, or no longer |
 /// | `acknowledge` with `delivery` | none | the notification has arrived |
 /// | `ping` | `pong` | shows that the other side is alive |
+///
+/// `activate` is the only frame that is allowed without a client certificate. `register` gives the same token while the
+/// token lives.
 ///
 /// The simulator sends `notification` without a request. It answers a request that it cannot fulfil with `error` and
 /// `message`. An answer repeats the `request` of the frame.

@@ -34,7 +34,7 @@ struct DeviceLinks: Sendable {
     /// - Parameters:
     ///   - device: The device.
     ///   - link: The connection.
-    ///   - answer: The first frame that the device is sent on the connection.
+    ///   - answer: A frame that is sent on the connection before any notification.
     mutating func connect(_ device: DeviceID, by link: Int, answer: DeviceFrame) {
         if let former = links[device], former != link { port?.post(.close(link: former)) }
         port?.post(.send(answer, link: link))

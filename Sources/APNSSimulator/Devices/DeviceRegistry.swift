@@ -1,12 +1,13 @@
 import Text
 
-/// The devices a simulator has activated, and which of their tokens are alive.
+/// The devices that a simulator has activated, and which of their tokens are alive.
 ///
 /// A value without clock or lock: events and times go in, facts come out.
 struct DeviceRegistry: Sendable {
-    /// How many devices are remembered; a new one beyond it takes the place of one that is not connected.
+    /// How many devices are remembered. A further device takes the place of a device that is not connected.
     static let deviceLimit = 10_000
-    /// How many topics a device may register for.
+    /// How many registrations a device may have: one for each pair of topic and environment. The same limit holds for
+    /// the apps whose notifications the owner has switched off.
     static let topicLimit = 64
     /// How many broadcast channels a device may listen to.
     static let subscriptionLimit = 64
@@ -29,13 +30,13 @@ struct DeviceRegistry: Sendable {
         var environment: ServiceEnvironment
         /// The number of the newest token.
         var generation: UInt32
-        /// The newest token's salt.
+        /// The salt of the newest token.
         var salt: [UInt8]
         /// Seconds since 1970 at which it was issued.
         var issuedAt: Int64
         /// Whether it is alive.
         var isActive: Bool
-        /// The dead ones, oldest first.
+        /// The dead tokens, oldest first; at most ``retiredLimit``.
         var retired: [Retired] = []
     }
 
@@ -55,7 +56,7 @@ struct DeviceRegistry: Sendable {
         var subscriptions: Set<BroadcastChannelAddress> = []
     }
 
-    /// How a token stands.
+    /// The state of a token.
     enum Standing: Equatable {
         /// It takes pushes.
         case active
@@ -63,7 +64,7 @@ struct DeviceRegistry: Sendable {
         case unregistered(since: Int64)
         /// It aged out at that time, in milliseconds since 1970.
         case expired(at: Int64)
-        /// No such token was ever issued here.
+        /// No such token was issued here, or its device is forgotten.
         case unknown
     }
 
@@ -88,20 +89,20 @@ struct DeviceRegistry: Sendable {
     ///   - id: Its name.
     ///   - name: What its owner calls it.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Whether there was room.
+    /// - Returns: False where the registry is full, or the device is known already.
     mutating func activate(_ id: DeviceID, name: String, now: Int64) -> Bool {
         guard devices[id] == nil, devices.count < Self.deviceLimit else { return false }
         devices[id] = Device(id: id.value, name: name, activatedAt: now)
         return true
     }
 
-    /// Whether a new device needs another one's place.
+    /// Whether a new device must take the place of another.
     var isFull: Bool { devices.count >= Self.deviceLimit }
 
-    /// Forgets the device that was activated first among some; its tokens are bad from then on.
+    /// Forgets one device: of those that may be forgotten, the one activated first. Its tokens are then unknown.
     ///
     /// - Parameter isForgettable: Whether a device may be forgotten.
-    /// - Returns: The device; nil where none may be.
+    /// - Returns: The device; nil where no device may be forgotten.
     mutating func forgetOldest(where isForgettable: (DeviceID) -> Bool) -> DeviceID? {
         let oldest = devices.filter { isForgettable($0.key) }.min { $0.value.activatedAt < $1.value.activatedAt }?.key
         if let oldest { devices[oldest] = nil }
@@ -113,7 +114,7 @@ struct DeviceRegistry: Sendable {
     /// - Parameter id: The device.
     mutating func forget(_ id: DeviceID) { devices[id] = nil }
 
-    /// Registers for a topic: gives the token that is alive, or a new one.
+    /// Registers a device for a topic: gives the token that is alive, or a new one.
     ///
     /// - Parameters:
     ///   - id: The device.
@@ -121,7 +122,7 @@ struct DeviceRegistry: Sendable {
     ///   - environment: The environment.
     ///   - now: Milliseconds since 1970.
     ///   - salt: Eight new random bytes for a new token.
-    /// - Returns: The registration; nil for an unknown device and one with too many topics.
+    /// - Returns: The registration; nil for an unknown device, and for a device with ``topicLimit`` registrations.
     mutating func register(
         _ id: DeviceID, topic: String, environment: ServiceEnvironment, now: Int64, salt: [UInt8]
     ) -> Registration? {
@@ -148,7 +149,8 @@ struct DeviceRegistry: Sendable {
         return registration
     }
 
-    /// Ends tokens: of one app that was uninstalled, or of all where the device was restored or set up again.
+    /// Ends tokens and subscriptions: of one app that was uninstalled, or of all apps if the device was restored or
+    /// set up again.
     ///
     /// - Parameters:
     ///   - id: The device.
@@ -169,12 +171,12 @@ struct DeviceRegistry: Sendable {
         return ended
     }
 
-    /// Tells how a token stands.
+    /// Judges a token.
     ///
     /// - Parameters:
     ///   - content: What the token says.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Its standing.
+    /// - Returns: The state of the token.
     func standing(of content: DeviceTokenCodec.Content, now: Int64) -> Standing {
         guard
             let registration = devices[content.device]?.registrations.first(where: {

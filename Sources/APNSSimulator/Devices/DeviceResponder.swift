@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Answers what devices ask for, on the device port's thread.
+/// Answers the requests of devices, on the device port's thread.
 struct DeviceResponder: Sendable {
     /// The environment the simulator plays.
     let environment: ServiceEnvironment
@@ -30,7 +30,7 @@ struct DeviceResponder: Sendable {
                     request: frame.request)
             }
             guard storage.save() else {
-                // Nobody has its certificate.
+                // No device has got the certificate yet, so the activation can be undone.
                 storage.state.withLock { $0.takeBackActivation(of: id) }
                 return DeviceFrame(error: Self.unwritable, request: frame.request)
             }
@@ -72,7 +72,7 @@ struct DeviceResponder: Sendable {
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - link: The connection; only that of the device's present connection counts.
+    ///   - link: The connection; nothing happens where it is not the device's present one.
     func gone(_ device: DeviceID, link: Int) {
         let now = clock()
         storage.state.withLock { $0.disconnect(device, link: link, now: now) }
@@ -82,7 +82,7 @@ struct DeviceResponder: Sendable {
         let now = clock()
         var ready = DeviceFrame(.ready, request: frame.request)
         ready.device = device.description
-        // Left to the state, so that the answer comes before the first notification.
+        // The state sends the answer, so that it comes before the first notification.
         storage.state.withLock {
             $0.connect(device, by: link, power: frame.power ?? .normal, answer: ready, now: now)
         }
@@ -130,7 +130,7 @@ struct DeviceResponder: Sendable {
         }
         let now = clock()
         storage.state.withLock { $0.end(device, app: app, now: now) }
-        // Where that is not kept, it holds until a restart and is written by a later call.
+        // After a failure the tokens stay dead in memory. A later call writes that, unless a restart comes first.
         guard storage.save() else { return DeviceFrame(error: Self.unwritable, request: frame.request) }
         return DeviceFrame(.done, request: frame.request)
     }
@@ -148,9 +148,9 @@ struct DeviceResponder: Sendable {
         }
     }
 
-    /// Does what a frame asks for.
+    /// Carries out a frame's request.
     ///
-    /// - Returns: The message that a broadcast channel has for who comes late.
+    /// - Returns: The message of a broadcast channel that a new listener still gets; nil without one.
     private static func change(
         _ frame: DeviceFrame, _ device: DeviceID, _ state: inout DeviceState, now: Int64
     ) throws(DeviceComplaint) -> Arrival? {
@@ -176,9 +176,9 @@ struct DeviceResponder: Sendable {
         return BroadcastChannelAddress(app: app, identifier: identifier)
     }
 
-    /// Brings a device the message of the broadcast channel that it has begun to listen to.
+    /// Brings a device the most recent message of the broadcast channel that it has begun to listen to.
     ///
-    /// - Returns: Whether both are kept.
+    /// - Returns: Whether message and subscription are kept.
     private func bring(_ latest: Arrival) -> Bool {
         let isTaken = storage.take([latest])
         let message = latest.notification
@@ -186,7 +186,8 @@ struct DeviceResponder: Sendable {
             let address = BroadcastChannelAddress(app: message.app, identifier: identifier)
             storage.state.withLock { $0.unsubscribe(latest.device, from: address) }
         }
-        // The subscription is kept with the message: made again after a restart, it would bring that twice.
+        // The subscription is written too: without it, the device would subscribe again after a restart and get the
+        // message twice.
         return storage.save() && isTaken
     }
 

@@ -1,11 +1,11 @@
 import Synchronization
 import Text
 
-/// What the admin API asks.
+/// The views of the device side that the admin API shows.
 extension DeviceService {
     /// The devices activated last, in the order of their activation.
     ///
-    /// - Parameter limit: How many at most.
+    /// - Parameter limit: The largest number of devices.
     /// - Returns: Their descriptions.
     func views(limit: Int) -> [DeviceView] {
         storage.state.withLock { state in
@@ -16,7 +16,7 @@ extension DeviceService {
         }
     }
 
-    /// How many devices there are.
+    /// How many devices are activated and online, and the device port.
     var summary: OverviewView.Devices {
         storage.state.withLock {
             OverviewView.Devices(
@@ -24,7 +24,7 @@ extension DeviceService {
         }
     }
 
-    /// The newest notifications of a device, oldest first.
+    /// The newest notifications of a device, oldest first; at most 50.
     ///
     /// - Parameter id: The device.
     /// - Returns: Their descriptions; nil for an unknown device.
@@ -38,7 +38,7 @@ extension DeviceService {
     /// What happened to a notification.
     ///
     /// - Parameter uniqueID: The value of `apns-unique-id`.
-    /// - Returns: Its story; nil where the log has none.
+    /// - Returns: The events of the notification; nil where the log has none.
     func delivery(_ uniqueID: UUIDBytes) -> DeliveryView? {
         storage.state.withLock { state in state.log.entry(uniqueID).map { DeliveryView(uniqueID, $0) } }
     }

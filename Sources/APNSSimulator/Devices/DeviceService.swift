@@ -4,20 +4,20 @@ import Logging
 import Synchronization
 import Text
 
-/// What the device side shares with the gateway: it judges device tokens, and has what else is known of devices and
-/// broadcast channels. Safe from any thread.
+/// The part of the device side that the gateway uses. It judges device tokens and gives access to devices and broadcast
+/// channels. Safe from any thread.
 ///
-/// Pushes for tokens that are not of the simulator's making never get past the first look at the token.
+/// A push for a token that the simulator did not issue goes no further than a first look at the token.
 final class DeviceService: Sendable {
     /// Makes devices and tokens genuine.
     let authority: DeviceAuthority
     /// The present, in milliseconds since 1970.
     let clock: @Sendable () -> Int64
-    /// Tells those who look on.
+    /// Sends events to the listeners of the admin API.
     let events = EventHub()
     /// What the device side knows, in memory and on disk.
     let storage: DeviceStorage
-    /// Answers what devices ask for.
+    /// Answers the requests of devices.
     let responder: DeviceResponder
 
     private let environment: ServiceEnvironment
@@ -57,7 +57,7 @@ final class DeviceService: Sendable {
     /// - Parameters:
     ///   - push: A push that broke no rule so far.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: Why it is refused; nil where it is not.
+    /// - Returns: The refusal; nil where the push may pass.
     func refusal(for push: ValidPush, now: Int64) -> Refusal? {
         guard let content = authority.tokens.content(of: push.token) else {
             return demandsIssuedTokens ? .badDeviceToken : nil
@@ -72,7 +72,7 @@ final class DeviceService: Sendable {
         }
     }
 
-    /// Whether the storage takes more.
+    /// Whether fewer notifications than the backlog limit wait or are on their way.
     var hasRoom: Bool { storage.state.withLock { $0.store.held < backlogLimit } }
 
     /// Prepares a push that is to be answered 200.
@@ -83,7 +83,7 @@ final class DeviceService: Sendable {
     ///   - uniqueID: The key of the delivery log answered.
     ///   - payload: The payload.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: What to deliver; nil where the device token is not of the simulator's making.
+    /// - Returns: The delivery to make; nil where the simulator did not issue the device token.
     func arrival(
         of push: ValidPush, id: UUIDBytes, uniqueID: UUIDBytes, payload: [UInt8], now: Int64
     ) -> Arrival? {
@@ -96,7 +96,7 @@ final class DeviceService: Sendable {
         return Arrival(notification: notification, device: content.device)
     }
 
-    /// Does what the time brings: expirations and groups.
+    /// Discards notifications that have expired, and sends groups that are due.
     func tick() {
         let now = clock()
         storage.state.withLock { $0.tick(now: now) }

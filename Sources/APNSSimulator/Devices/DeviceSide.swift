@@ -2,7 +2,8 @@ import Logging
 import Synchronization
 import TLS
 
-/// The ports beside the gateway: devices and broadcast channel management, with what they share.
+/// The ports beside the gateway: for devices, for broadcast channel management and for publishing alone. Also holds the
+/// service that they share.
 final class DeviceSide: Sendable {
     /// Registry, storage, delivery log and broadcast channels.
     let service: DeviceService
@@ -19,7 +20,7 @@ final class DeviceSide: Sendable {
     ///   - identity: The simulator's server certificate.
     ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of trouble.
-    /// - Returns: Nil where the configuration asks for none of it.
+    /// - Returns: Nil where the configuration asks neither for these ports nor for issued device tokens.
     /// - Throws: ``SimulatorError`` where files or ports cannot be had.
     init?(
         _ configuration: SimulatorConfiguration, clock: VirtualClock, identity: CertificateIdentity,
@@ -49,7 +50,7 @@ final class DeviceSide: Sendable {
     /// The port for publishing to broadcast channels and nothing else.
     var broadcastPort: Int? { broadcasts.withLock { $0?.port } }
 
-    /// Opens the ports of broadcast channel management and of publishing alone, where they are asked for.
+    /// Opens the ports of broadcast channel management and of publishing alone, if the configuration has them.
     ///
     /// - Parameters:
     ///   - service: What all connections share.
@@ -71,13 +72,14 @@ final class DeviceSide: Sendable {
         }
     }
 
-    /// Lets the connections of broadcast channel management look at the time and the service.
+    /// Lets the connections of broadcast channel management and of publishing alone check the time and whether the
+    /// service goes down.
     func attend() {
         management.withLock { $0 }?.attend()
         broadcasts.withLock { $0 }?.attend()
     }
 
-    /// Closes the ports, waits for their threads and writes what is left to write.
+    /// Closes the ports, waits for their threads and writes the last changes.
     func stop() async {
         await management.withLock { $0 }?.stop()
         await broadcasts.withLock { $0 }?.stop()

@@ -1,17 +1,18 @@
 import EventLoop
 
-/// What the device side knows: the devices, what waits for them, what happened, and the broadcast channels.
+/// The state of the device side: the devices, the notifications for them, the delivery log and the broadcast channels.
 ///
-/// A value without lock, clock or files. What its store decides is carried out here: notifications go to the devices
-/// that are online, and what happened goes to the log and to those who look on. What is to be written down is noted.
+/// A value without lock, clock or files. It carries out the actions of its ``NotificationStore``: notifications go to
+/// the devices that are online, and events go to the log and to the listeners of the admin API. It notes which changes
+/// have to be written to disk.
 struct DeviceState: Sendable {
     /// The devices and their tokens.
     private(set) var registry: DeviceRegistry
-    /// What waits and what is on its way.
+    /// The notifications that wait and those on their way.
     private(set) var store: NotificationStore
     /// What happened to each notification.
     private(set) var log: DeliveryLog
-    /// What people see.
+    /// The newest notifications, for the admin API's page.
     private(set) var recent = RecentNotifications()
     /// The devices that are online.
     private(set) var links = DeviceLinks()
@@ -22,7 +23,7 @@ struct DeviceState: Sendable {
     /// Files that are out of date.
     var unsaved = UnsavedFiles()
 
-    /// Seals the tokens that people see.
+    /// Seals the tokens that the admin API shows.
     let tokens: DeviceTokenCodec
     private let events: EventHub
 
@@ -33,8 +34,8 @@ struct DeviceState: Sendable {
     ///   - store: An empty store.
     ///   - log: What happened.
     ///   - broadcastChannels: The broadcast channels.
-    ///   - tokens: Seals the tokens that people see.
-    ///   - events: Tells those who look on.
+    ///   - tokens: Seals the tokens that the admin API shows.
+    ///   - events: Sends events to the listeners of the admin API.
     init(
         registry: DeviceRegistry, store: NotificationStore, log: DeliveryLog,
         broadcastChannels: BroadcastChannelRegistry, tokens: DeviceTokenCodec, events: EventHub
@@ -47,10 +48,10 @@ struct DeviceState: Sendable {
         self.events = events
     }
 
-    /// Puts back what waited or was on its way; what was for a device that is forgotten is gone.
+    /// Puts back the notifications that waited or were on their way. Those for a forgotten device are dropped.
     ///
     /// - Parameters:
-    ///   - waiting: The notifications of each device, oldest first.
+    ///   - waiting: The notifications of each device, in the order of the journal.
     ///   - now: Milliseconds since 1970.
     mutating func restore(_ waiting: [DeviceID: [StoredNotification]], now: Int64) {
         for (device, notifications) in waiting where registry.devices[device] != nil {
@@ -71,12 +72,12 @@ struct DeviceState: Sendable {
     ///   - number: The number of the port; 0 for none.
     mutating func attach(_ port: Mailbox<DevicePortMessage>?, number: Int) { links.attach(port, number: number) }
 
-    /// Does what the time brings: expirations and groups.
+    /// Discards notifications that have expired, and sends groups that are due.
     ///
     /// - Parameter now: Milliseconds since 1970.
     mutating func tick(now: Int64) { perform(store.tick(now: now), now: now) }
 
-    /// Takes a notification to its device, or keeps it for later.
+    /// Sends a notification to its device, keeps it for later, or discards it.
     ///
     /// - Parameter arrival: Notification, device and time.
     mutating func accept(_ arrival: Arrival) {
@@ -86,7 +87,7 @@ struct DeviceState: Sendable {
         perform(store.accept(notification, for: arrival.device, isSilenced: isSilenced, now: now), now: now)
     }
 
-    /// Writes everything that the journal keeps, as it is now.
+    /// Writes the whole content of the journal from the present state.
     ///
     /// - Parameter lines: Receives the lines.
     func appendJournal(to lines: inout [UInt8]) {
@@ -118,14 +119,14 @@ struct DeviceState: Sendable {
         }
     }
 
-    /// Notes that a device has changed, and tells those who look on.
+    /// Notes that a device has changed, and tells the listeners of the admin API.
     private mutating func changed(_ device: DeviceID) {
         if unsaved.devices.isEmpty { links.requestSave() }
         unsaved.change(device)
         announce(device)
     }
 
-    /// Tells those who look on how a device is.
+    /// Tells the listeners of the admin API the present state of a device.
     private func announce(_ device: DeviceID) {
         guard events.hasListeners, let view = DeviceView(device, in: self) else { return }
         events.publish("device", view)
@@ -134,7 +135,8 @@ struct DeviceState: Sendable {
 
 // MARK: - What happens to a device
 extension DeviceState {
-    /// Makes a new device known; one that is gone for good makes room for it, or the registry would be full for ever.
+    /// Makes a new device known. If the registry is full, it first forgets one device: of those offline, the one
+    /// activated first. Otherwise the registry would stay full for ever.
     ///
     /// - Parameters:
     ///   - device: Its name towards the simulator.
@@ -154,7 +156,7 @@ extension DeviceState {
         return true
     }
 
-    /// Takes back the activation of a device that was never told of it.
+    /// Takes back the activation of a device that did not get its certificate.
     ///
     /// - Parameter device: The device.
     mutating func takeBackActivation(of device: DeviceID) {
@@ -168,7 +170,7 @@ extension DeviceState {
     ///   - device: The device.
     ///   - link: Its connection.
     ///   - power: Its power state.
-    ///   - answer: What it is told on the connection, before its first notification.
+    ///   - answer: A frame that is sent on the connection before the first notification.
     ///   - now: Milliseconds since 1970.
     mutating func connect(_ device: DeviceID, by link: Int, power: PowerState, answer: DeviceFrame, now: Int64) {
         links.connect(device, by: link, answer: answer)
@@ -180,7 +182,7 @@ extension DeviceState {
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - link: The connection; only that of the device's present connection counts.
+    ///   - link: The connection; nothing happens where it is not the device's present one.
     ///   - now: Milliseconds since 1970.
     mutating func disconnect(_ device: DeviceID, link: Int, now: Int64) {
         guard links.disconnect(device, link: link) else { return }
@@ -198,7 +200,7 @@ extension DeviceState {
         perform(store.acknowledged(delivery, by: device, now: now), now: now)
     }
 
-    /// A device saves power, or no longer does.
+    /// A device begins to save power, or stops saving.
     ///
     /// - Parameters:
     ///   - device: The device.
@@ -216,7 +218,7 @@ extension DeviceState {
     ///   - topic: The topic, at most ``DeviceTokenCodec/topicLimit`` bytes.
     ///   - environment: The environment.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The registration; nil for an unknown device and one with too many topics.
+    /// - Returns: The registration; nil for an unknown device, and for a device with too many registrations.
     mutating func register(
         _ device: DeviceID, topic: String, environment: ServiceEnvironment, now: Int64
     ) -> DeviceRegistry.Registration? {
@@ -227,7 +229,7 @@ extension DeviceState {
         return made
     }
 
-    /// Ends the tokens of one app or of all, and what waits for them.
+    /// Ends the tokens and subscriptions of one app or of all apps. Discards the notifications for them.
     ///
     /// - Parameters:
     ///   - device: The device.
@@ -246,7 +248,7 @@ extension DeviceState {
     ///   - app: A bundle identifier.
     ///   - isEnabled: Whether they are on.
     ///   - device: The device.
-    /// - Throws: ``DeviceComplaint`` where the device would remember too much.
+    /// - Throws: ``DeviceComplaint`` where the name is too long, or too many apps are switched off.
     mutating func setNotifications(
         of app: String, isEnabled: Bool, on device: DeviceID
     ) throws(DeviceComplaint) {
@@ -265,8 +267,8 @@ extension DeviceState {
     ///   - device: The device.
     ///   - address: App and identifier of the broadcast channel.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The message the broadcast channel has for who comes late, still to be taken to the device; nil
-    ///   without such a message, and for a device that listened before.
+    /// - Returns: The most recent message of the broadcast channel, which the caller has to bring to the device. Nil
+    ///   where there is no such message or the message has expired, and for a device that listened before.
     /// - Throws: ``DeviceComplaint`` where there is no such broadcast channel, or the device listens to too many.
     mutating func subscribe(
         _ device: DeviceID, to address: BroadcastChannelAddress, now: Int64
@@ -289,7 +291,7 @@ extension DeviceState {
         return Arrival(notification: message, device: device, time: now)
     }
 
-    /// Lets a device no longer listen to a broadcast channel.
+    /// Ends a device's subscription to a broadcast channel.
     ///
     /// - Parameters:
     ///   - device: The device.

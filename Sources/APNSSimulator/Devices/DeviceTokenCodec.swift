@@ -3,20 +3,21 @@ import Text
 
 /// Turns the content of a device token into the opaque digits a provider sees, and back.
 ///
-/// A token is salt (8 bytes), mark (4), sealed content and its proof (16). The length follows the topic and the salt,
-/// so that nobody relies on one. The mark, a keyed hash of the salt, tells without cryptography that a token
-/// made up by a test is not ours: asking that costs a comparison of lengths for tokens of the classic size.
+/// A token is salt (8 bytes), mark (4 bytes), sealed content and its proof (16 bytes). The length depends on the topic
+/// and the salt, so that nobody relies on a fixed length. The mark is a keyed hash of the salt. It shows without
+/// cryptography that a token made up by a test is not ours. A token of the classic size costs only a comparison of
+/// lengths.
 ///
 /// See Apple, "Registering your app with APNs": tokens are opaque, of variable length and for one app on one device
 /// (<https://developer.apple.com/documentation/usernotifications/registering-your-app-with-apns>).
 struct DeviceTokenCodec: Sendable {
-    /// What a device token of the simulator's own making says; nobody but the simulator can read or make one.
+    /// The content of a device token that the simulator issued. Only the simulator can read or make such a token.
     struct Content: Equatable, Sendable {
         /// The device.
         var device: DeviceID
-        /// The service it is for: a token of the other one is a bad token.
+        /// The environment it is for. The other environment answers it `BadDeviceToken`.
         var environment: ServiceEnvironment
-        /// Which token of the device for the topic, counted from 1: a newer one ends the older.
+        /// The number of the token among those of the device for the topic, from 1. A newer token ends the older ones.
         var generation: UInt32
         /// Seconds since 1970 at which it was issued.
         var issuedAt: Int64
@@ -26,7 +27,7 @@ struct DeviceTokenCodec: Sendable {
 
     /// How many bytes of salt a token begins with.
     static let saltLength = 8
-    /// The longest topic a token can be for, in bytes, so that no token exceeds ``PushRules/defaultTokenLengths``.
+    /// The longest topic of a token, in bytes. With it, no token exceeds ``PushRules/defaultTokenLengths``.
     static let topicLimit = 180
 
     private static let headLength = SealingKey.nonceLength
@@ -50,7 +51,7 @@ struct DeviceTokenCodec: Sendable {
     ///
     /// - Parameters:
     ///   - content: The contents; the topic has at most ``topicLimit`` bytes.
-    ///   - salt: Eight bytes; the same salt gives the same token, and must not be used for other content.
+    ///   - salt: Eight bytes. The same content and salt give the same token. A salt must not be used for other content.
     /// - Returns: Hexadecimal digits.
     /// - Throws: ``SimulatorError`` where sealing fails.
     func token(for content: Content, salt: [UInt8]) throws(SimulatorError) -> String {
@@ -89,7 +90,7 @@ struct DeviceTokenCodec: Sendable {
     /// Reads a token.
     ///
     /// - Parameter digits: Hexadecimal digits as a provider sent them.
-    /// - Returns: The contents; nil for a token that is not of this key's making, or was changed.
+    /// - Returns: The contents; nil for a token that was not made with this key, or was changed.
     func content(of digits: [UInt8]) -> Content? {
         guard digits.count >= Self.shortest, digits.count.isMultiple(of: 2) else { return nil }
         guard let head = HexText.bytes(digits[..<(2 * Self.headLength)]),

@@ -5,12 +5,12 @@ import TLS
 final class FramedConnection: ReadinessHandler {
     /// How long the handshake may take, in milliseconds.
     static let handshakeLimit: UInt64 = 10_000
-    /// How many bytes may wait for a peer that does not read; beyond it the connection ends.
+    /// How many bytes may wait for a peer that does not read. With more, the connection ends.
     static let unsentLimit = 4 << 20
-    /// How many reads a connection may do before others have their turn.
+    /// How many reads a connection may do before other connections have their turn.
     static let readsPerTurn = 4
 
-    /// Which connection, as its owner counts them.
+    /// The number that the owner has given the connection.
     let number: Int
 
     private let socket: Socket
@@ -23,14 +23,14 @@ final class FramedConnection: ReadinessHandler {
     private var isOpen = false
     private var isClosed = false
 
-    /// Takes a connected socket over and shakes hands.
+    /// Takes a connected socket over and begins the handshake.
     ///
     /// - Parameters:
     ///   - socket: The socket.
     ///   - tls: A new session.
-    ///   - number: Which connection.
+    ///   - number: The number of the connection.
     ///   - loop: The loop of the calling thread.
-    ///   - owner: Hears what happens; not retained.
+    ///   - owner: Is told what happens; not retained.
     /// - Throws: Any error of TLS or the loop.
     init(
         _ socket: consuming Socket, tls: TLSSession, number: Int, loop: EventLoop, owner: any FramedConnectionOwner
@@ -51,7 +51,7 @@ final class FramedConnection: ReadinessHandler {
     /// The subject of the peer's certificate; nil where it showed none.
     var peerSubject: String? { tls.peerCertificateSubject }
 
-    /// Sends a frame; nothing happens where the connection is over.
+    /// Sends a frame. Nothing happens before the handshake is done and after the connection is over.
     ///
     /// - Parameter frame: The frame.
     func send(_ frame: DeviceFrame) {
@@ -75,7 +75,7 @@ final class FramedConnection: ReadinessHandler {
         guard !isClosed else { return }
         isClosed = true
         tls.closeNotify()
-        // What TLS wants to say last is worth one try.
+        // Tries once to send the last bytes of TLS, such as `close_notify`.
         _ = try? drain()
         loop.unwatch(socket.fileDescriptor)
         SocketOptions.shutdown(socket.fileDescriptor)
@@ -146,7 +146,7 @@ final class FramedConnection: ReadinessHandler {
         interest = wanted
     }
 
-    /// Writes what is encrypted; tells whether the socket took all of it.
+    /// Writes the encrypted bytes that wait. Returns whether the socket took all of them.
     private func drain() throws -> Bool {
         while tls.pendingCiphertext > 0 {
             var isBlocked = false

@@ -1,4 +1,4 @@
-/// Hears what happens on a connection between a device and the simulator; called on the loop's thread.
+/// Is told what happens on a connection between a device and the simulator. Called on the loop's thread.
 protocol FramedConnectionOwner: AnyObject {
     /// The handshake is done.
     ///
@@ -17,6 +17,6 @@ protocol FramedConnectionOwner: AnyObject {
     /// - Parameters:
     ///   - connection: The connection.
     ///   - reason: Why, for a person.
-    ///   - isRefused: Whether the peer refused this side's certificate or something else about TLS.
+    ///   - isRefused: Whether the peer ended TLS with an alert, above all because it refused this side's certificate.
     func closed(_ connection: FramedConnection, reason: String, isRefused: Bool)
 }

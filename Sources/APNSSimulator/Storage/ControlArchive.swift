@@ -29,7 +29,7 @@ final class ControlArchive: Sendable {
     /// Reads what was kept.
     ///
     /// - Returns: The content; the defaults where nothing was kept.
-    /// - Throws: ``SimulatorError`` where the file cannot be understood.
+    /// - Throws: ``SimulatorError`` where the file cannot be read or understood.
     func load() throws(SimulatorError) -> KeptControl {
         guard let bytes = try directory.read(Self.name, limit: Self.fileLimit) else { return KeptControl() }
         do {
@@ -40,9 +40,11 @@ final class ControlArchive: Sendable {
         }
     }
 
-    /// Writes what is to be kept; a failure changes nothing about the running simulator.
+    /// Writes what is to be kept. After a failure the simulator runs on as before; the failure is logged and noted in
+    /// ``StorageHealth``.
     ///
-    /// - Parameter content: Reads the present content, so that the last of several writers writes the latest.
+    /// - Parameter content: Reads the present content. It is called under the lock of the file, so that the last of
+    ///   several writers writes the latest content.
     func save(_ content: () -> KeptControl) {
         writing.withLock { _ in
             do throws(SimulatorError) {

@@ -5,18 +5,18 @@ import Text
 /// A value without clock or lock. See Apple, "Testing notifications using the Push Notification Console": the log is
 /// kept for seven days.
 struct DeliveryLog: Sendable {
-    /// How long an entry is kept, in milliseconds: seven days.
+    /// How long an entry is kept, in milliseconds: seven days. Older entries go when the next story begins.
     static let retention: Int64 = 7 * 86_400_000
-    /// How many entries are kept; the oldest give way.
+    /// How many entries are kept. A new entry beyond the limit removes the oldest one.
     static let entryLimit = 100_000
-    /// How many events an entry keeps.
+    /// How many events an entry keeps. Later events are not recorded.
     static let eventLimit = 32
 
     /// One event.
     struct Event: Equatable, Sendable {
         /// What happened.
         var state: DeliveryState
-        /// The device it happened for; a broadcast has several.
+        /// The device it happened for. A broadcast has events for several devices.
         var device: DeviceID
         /// Milliseconds since 1970.
         var time: Int64
@@ -45,7 +45,7 @@ struct DeliveryLog: Sendable {
     ///   - notification: To which notification.
     ///   - device: For which device.
     ///   - now: Milliseconds since 1970.
-    /// - Returns: The story that begins with the event; nil where it goes on with it.
+    /// - Returns: The story that begins with the event; nil where the event continues a story.
     @discardableResult
     mutating func record(
         _ state: DeliveryState, of notification: StoredNotification, for device: DeviceID, now: Int64
@@ -65,17 +65,17 @@ struct DeliveryLog: Sendable {
     ///
     /// - Parameters:
     ///   - uniqueID: The value of `apns-unique-id`.
-    ///   - entry: The story so far, its latest event now.
+    ///   - entry: The story so far. The time of its last event counts as the present.
     mutating func begin(_ uniqueID: UUIDBytes, _ entry: Entry) {
         drop(before: (entry.events.last?.time ?? entry.acceptedAt) - Self.retention)
         if entries.updateValue(entry, forKey: uniqueID) == nil { order.append(uniqueID) }
     }
 
-    /// Goes on with a notification's story.
+    /// Continues a notification's story.
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - uniqueID: The value of `apns-unique-id`; one without a story is ignored.
+    ///   - uniqueID: The value of `apns-unique-id`. Nothing happens where it has no story.
     mutating func add(_ event: Event, to uniqueID: UUIDBytes) {
         guard let count = entries[uniqueID]?.events.count, count < Self.eventLimit else { return }
         entries[uniqueID]?.events.append(event)
@@ -106,7 +106,7 @@ struct DeliveryLog: Sendable {
             entries[order[oldest]] = nil
             oldest += 1
         }
-        // Moving the rest down only now and then keeps that cheap.
+        // Moves the rest down only when at least half is empty, so that the average cost stays small.
         if oldest > order.count / 2, oldest > 1000 {
             order.removeFirst(oldest)
             oldest = 0

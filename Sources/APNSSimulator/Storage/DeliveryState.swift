@@ -8,19 +8,20 @@ package enum DeliveryState: String, Codable, Sendable, CaseIterable {
     case sent
     /// The device acknowledged it.
     case delivered
-    /// Kept, as the device is offline.
+    /// Kept, because the device is offline.
     case storedOffline = "stored: device offline"
-    /// Kept, as the device saves power.
+    /// Kept, because the device saves power.
     case storedPower = "stored: device power considerations"
-    /// Kept, as the device has not acknowledged earlier ones.
+    /// Kept, because the device has not acknowledged earlier notifications.
     case storedBusy = "stored: device busy"
-    /// A newer one for the same app took its place in storage.
+    /// A newer notification took its place in storage: one for the same app or broadcast channel, or any other one if
+    /// the device's storage was full.
     case overwritten = "overwritten in storage"
-    /// A newer one with the same `apns-collapse-id` took its place.
+    /// A newer notification with the same `apns-collapse-id` came while it waited.
     case coalesced
     /// Not delivered before its expiration.
     case expired = "discarded: expired"
-    /// The device token died first.
+    /// The device token died before delivery.
     case tokenInactive = "discarded: token inactive"
     /// The owner has switched the app's notifications off.
     case disabled = "discarded: disabled"

@@ -1,13 +1,13 @@
 import FoundationEssentials
 
-/// Devices and broadcast channels, as files: one per device, so that a change costs little.
+/// Devices and broadcast channels, as files. Each device has its own file, so that a change of one device costs little.
 struct DeviceArchive: Sendable {
     /// The largest file of a device that is read or written, in bytes.
     static let deviceFileLimit = 16 << 20
     /// The largest file of broadcast channels that is read or written, in bytes.
     static let broadcastChannelsFileLimit = 1 << 30
 
-    /// What one file holds.
+    /// The content of a device's file.
     struct DeviceFile: Codable, Equatable {
         /// The device.
         var device: DeviceRegistry.Device
@@ -28,7 +28,7 @@ struct DeviceArchive: Sendable {
     /// Reads all devices.
     ///
     /// - Returns: The devices, at most as many as a registry holds.
-    /// - Throws: ``SimulatorError`` naming the file that cannot be understood.
+    /// - Throws: ``SimulatorError`` that names the file or directory that cannot be read or understood.
     func load() throws(SimulatorError) -> [DeviceRegistry.Device] {
         var found: [DeviceRegistry.Device] = []
         for name in try devices.names(endingWith: ".json").prefix(DeviceRegistry.deviceLimit) {
@@ -54,7 +54,7 @@ struct DeviceArchive: Sendable {
     /// Reads the broadcast channels.
     ///
     /// - Returns: The broadcast channels; none where nothing was kept.
-    /// - Throws: ``SimulatorError`` where the file cannot be understood.
+    /// - Throws: ``SimulatorError`` where the file cannot be read or understood.
     func loadBroadcastChannels() throws(SimulatorError) -> [BroadcastChannelRegistry.Entry] {
         let kept = try read(
             [BroadcastChannelRegistry.Entry].self, "channels.json", from: root, limit: Self.broadcastChannelsFileLimit)

@@ -3,16 +3,16 @@ import Logging
 import Synchronization
 import Text
 
-/// What the device side knows, in memory and on disk. Safe from any thread.
+/// The state of the device side, in memory and on disk. Safe from any thread.
 ///
-/// What may have to wait for a device is written down before anybody is told that it was accepted. The lock of the
-/// memory is taken last, within one of the other two.
+/// A notification that may have to wait for a device is written to disk before the provider is told that it was
+/// accepted. The lock of ``state`` is taken alone, or inside one of the other two locks, never outside them.
 final class DeviceStorage: Sendable {
-    /// Held while files of devices and broadcast channels are written, so that none is written again from older memory.
+    /// Held while files of devices and broadcast channels are written. So an older state never overwrites a newer one.
     private let writing = Mutex(())
-    /// What waits and what happened, on disk.
+    /// The notifications that wait and the delivery log, on disk.
     private let journal: Mutex<NotificationJournal>
-    /// Everything, in memory.
+    /// The whole state, in memory.
     let state: Mutex<DeviceState>
 
     private let archive: DeviceArchive
@@ -24,8 +24,8 @@ final class DeviceStorage: Sendable {
     /// - Parameters:
     ///   - directory: The simulator's state directory.
     ///   - configuration: The simulator's configuration.
-    ///   - tokens: Seals the tokens that people see.
-    ///   - events: Tells those who look on.
+    ///   - tokens: Seals the tokens that the admin API shows.
+    ///   - events: Sends events to the listeners of the admin API.
     ///   - clock: The present, in milliseconds since 1970.
     ///   - health: Is told which files cannot be written.
     ///   - logger: Tells of files that cannot be written.
@@ -54,10 +54,11 @@ final class DeviceStorage: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Takes pushes to their devices, or keeps them for later; what may have to wait is written first, all at once.
+    /// Sends pushes to their devices, keeps them for later, or discards them. The pushes that may have to wait are
+    /// first written, all at once.
     ///
     /// - Parameter arrivals: The pushes, in order.
-    /// - Returns: False where they cannot be written: then none of them was taken.
+    /// - Returns: False where they cannot be written. None of them is then taken.
     func take(_ arrivals: [Arrival]) -> Bool {
         journal.withLock { journal in
             var lines: [UInt8] = []
@@ -70,7 +71,8 @@ final class DeviceStorage: Sendable {
                 JournalLine.append(keeping: notification.uniqueID, for: arrival.device, to: &lines)
             }
             if !lines.isEmpty, !write(lines, to: &journal) { return false }
-            // Still locked: the file written again between line and storage would have lost the line.
+            // The journal stays locked: a rewrite of the file from memory, before the store has the notification, would
+            // lose its line.
             let isFull = state.withLock { state in
                 for arrival in arrivals { state.accept(arrival) }
                 return state.unwritten.isOverLimit
@@ -82,7 +84,7 @@ final class DeviceStorage: Sendable {
 
     /// Writes everything that is out of date.
     ///
-    /// - Returns: Whether that worked; what was not written is written by a later call.
+    /// - Returns: Whether everything was written. A later call writes the rest.
     @discardableResult
     func save() -> Bool {
         let isJournalWritten = journal.withLock { write([], to: &$0) }
@@ -119,17 +121,18 @@ extension DeviceStorage {
 
 // MARK: - The journal; all of this is called with its lock held
 extension DeviceStorage {
-    /// Too much waits to be written: writes it, but does not try to write everything again at every turn.
+    /// Writes the lines that wait, because they have grown beyond their limit. A file that has to be written again as a
+    /// whole is not tried before ``NotificationJournal/retryAt``.
     private func relieve(_ journal: inout NotificationJournal) {
         if !journal.isWhole, MonotonicTime.now() < journal.retryAt {
-            // All of it is in memory, from which the file will be written again.
+            // The lines are not needed: the file will be written again from memory, which has everything.
             state.withLock { $0.unwritten.dropAll() }
         } else {
             _ = write([], to: &journal)
         }
     }
 
-    /// Writes what has happened since the last time, and then some lines.
+    /// Writes the events since the last write, then some lines. Writes the whole file again first if that is due.
     private func write(_ lines: [UInt8], to journal: inout NotificationJournal) -> Bool {
         do throws(SimulatorError) {
             if !journal.isWhole {
@@ -140,7 +143,7 @@ extension DeviceStorage {
             do throws(SimulatorError) {
                 try append(lines, to: &journal)
             } catch {
-                // The file may be gone, and its place good.
+                // The file may have been removed or changed while its directory can still be written.
                 guard !journal.isWhole else { throw error }
                 try rewrite(&journal)
                 try append(lines, to: &journal)
@@ -154,7 +157,7 @@ extension DeviceStorage {
         }
     }
 
-    /// Appends what has happened and then some lines.
+    /// Appends the events since the last write, then some lines.
     private func append(_ lines: [UInt8], to journal: inout NotificationJournal) throws(SimulatorError) {
         let events = state.withLock { $0.unwritten.take() }
         do throws(SimulatorError) {
@@ -165,7 +168,7 @@ extension DeviceStorage {
         }
     }
 
-    /// Writes everything again, as it is in memory.
+    /// Writes the whole file again from memory.
     private func rewrite(_ journal: inout NotificationJournal) throws(SimulatorError) {
         let (lines, covered) = state.withLock { state in
             var lines: [UInt8] = []
@@ -176,11 +179,11 @@ extension DeviceStorage {
             try journal.replace(with: lines)
         } catch {
             journal.retryAt = .now().adding(nanoseconds: DeviceLoop.saveRetryDelay * 1_000_000)
-            // The next attempt begins with what is in memory, so these lines have nothing to add.
+            // The next attempt writes everything from memory, so these lines are not needed.
             if !journal.isWhole { state.withLock { $0.unwritten.dropAll() } }
             throw error
         }
-        // What happened meanwhile stands behind what the file has.
+        // The file has the lines that waited when it was composed. Lines that came later stand behind them and stay.
         state.withLock { $0.unwritten.dropFirst(covered) }
     }
 }

@@ -5,7 +5,7 @@ import Text
 struct JournalLine: Decodable {
     /// A notification; later lines name it by its ``StoredNotification/uniqueID``.
     var notification: StoredNotification?
-    /// The notification that waits for ``device`` from now on.
+    /// The notification that waits for ``device`` from this line on.
     var keep: UUIDBytes?
     /// What happened to ``unique`` at ``device``.
     var event: DeliveryState?
@@ -60,7 +60,7 @@ struct JournalLine: Decodable {
         _ event: DeliveryLog.Event, of uniqueID: UUIDBytes, beginning entry: DeliveryLog.Entry?,
         to output: inout [UInt8]
     ) {
-        // Neither states nor topics need escapes; the clients' part of the latter went through the rules for topics.
+        // The states are constants that need no escapes. The topic is escaped.
         output.append(contentsOf: "{\"event\":\"\(event.state.rawValue)\",\"unique\":\"".utf8)
         uniqueID.append(to: &output)
         output.append(contentsOf: "\",\"device\":\"".utf8)

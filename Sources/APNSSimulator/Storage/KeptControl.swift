@@ -6,8 +6,8 @@ struct KeptControl: Codable, Equatable {
     var revokedKeys: Set<String> = []
     /// The serial numbers of revoked certificates.
     var revokedCertificates: Set<String> = []
-    /// When keys will be revoked, in milliseconds since 1970; nil where an older version kept nothing of it.
+    /// When keys will be revoked, in milliseconds since 1970; nil in the file of an older version.
     var keysDue: [String: Int64]?
-    /// When certificates will be revoked, in milliseconds since 1970; nil where an older version kept nothing of it.
+    /// When certificates will be revoked, in milliseconds since 1970; nil in the file of an older version.
     var certificatesDue: [String: Int64]?
 }

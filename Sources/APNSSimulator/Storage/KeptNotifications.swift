@@ -1,6 +1,6 @@
 import Text
 
-/// What a journal keeps.
+/// The content of a journal: the delivery log and the notifications that wait.
 struct KeptNotifications {
     /// What happened to notifications.
     private(set) var log = DeliveryLog()
@@ -10,15 +10,15 @@ struct KeptNotifications {
     /// Starts with nothing.
     init() {}
 
-    /// What waits for each device, oldest first.
+    /// The notifications that wait for each device, in the order of the journal.
     var waiting: [DeviceID: [StoredNotification]] {
         kept.mapValues { $0.compactMap { contents[$0] } }.filter { !$0.value.isEmpty }
     }
 
-    /// Obeys a line.
+    /// Adds the content of a line.
     ///
     /// - Parameter line: The line.
-    /// - Returns: Whether it makes sense.
+    /// - Returns: Whether the line is complete and names a known notification.
     mutating func take(_ line: JournalLine) -> Bool {
         if let notification = line.notification {
             contents[notification.uniqueID] = notification
@@ -28,7 +28,7 @@ struct KeptNotifications {
         if let uniqueID = line.keep {
             guard let content = contents[uniqueID] else { return false }
             kept[device, default: []].append(uniqueID)
-            // A crash may have come between the keeping and its event.
+            // A crash may have come after this line was written and before its event was.
             if log.entry(uniqueID) == nil {
                 log.record(.received, of: content, for: device, now: content.acceptedAt)
             }

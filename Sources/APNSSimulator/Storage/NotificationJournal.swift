@@ -2,21 +2,23 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 
-/// The file that keeps what waits for devices and what happened to it: one line of JSON per change, appended.
+/// The file that keeps the notifications for devices and the delivery log: one line of JSON per change, appended.
 ///
-/// Appended in one call, a batch of lines survives the death of the process as soon as the call returns. A value
-/// without lock; whoever owns it writes from one thread at a time.
+/// A batch of lines is appended in one call. It survives the death of the process as soon as the call returns. A value
+/// without lock; its owner writes from one thread at a time.
 struct NotificationJournal {
     /// The name of the file.
     static let name = "notifications.jsonl"
     /// The largest file that is read or written, in bytes.
     static let fileLimit = 1 << 30
-    /// From which size on the file is written again, in bytes, unless most of it is still true.
+    /// The size in bytes from which the file is written again, unless it is less than twice as large as after the last
+    /// rewrite.
     static let usualSize = 64 << 20
 
-    /// Whether the file has everything; where not, it has to be written again.
+    /// Whether the file has everything. If not, the whole file has to be written again.
     private(set) var isWhole = true
-    /// When it should be written again at the earliest, unless something cannot wait for that.
+    /// The earliest time for another attempt to write the whole file after a failure. Lines that must be kept do not
+    /// wait for it.
     var retryAt = MonotonicTime(nanoseconds: 0)
 
     private let directory: StateDirectory
@@ -34,13 +36,14 @@ struct NotificationJournal {
         self.limit = limit
     }
 
-    /// Whether the file has grown so that writing it again is worth the effort: half way to its limit at the latest.
+    /// Whether the file has grown so much that a rewrite is worth the effort. That is so at the latest when the file is
+    /// half way from its size after the last rewrite to its limit.
     var isLarge: Bool { size > min(max(Self.usualSize, 2 * sizeWhenNew), (sizeWhenNew + limit) / 2) }
 
-    /// Reads the file. A last line that was not written to its end is cut off.
+    /// Reads the file. Cuts off a last line that has no end.
     ///
-    /// - Returns: What the lines say.
-    /// - Throws: ``SimulatorError`` where the file cannot be read or understood.
+    /// - Returns: The content of the lines.
+    /// - Throws: ``SimulatorError`` where the file cannot be read or understood, or its last line cannot be cut off.
     mutating func load() throws(SimulatorError) -> KeptNotifications {
         guard let bytes = try directory.read(Self.name, limit: limit) else { return KeptNotifications() }
         var kept = KeptNotifications()
@@ -70,7 +73,7 @@ struct NotificationJournal {
             isWhole = false
             throw SimulatorError(.file, "\(path) has grown to its limit of \(limit) bytes")
         }
-        // Opened each time: a directory that is taken away and brought back then needs no restart.
+        // Opens the file each time. A directory that is removed and brought back then needs no restart.
         let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SimulatorError(.file, "cannot write \(path)") }
         defer { close(file) }
@@ -88,13 +91,13 @@ struct NotificationJournal {
     /// Replaces the file.
     ///
     /// - Parameter lines: Everything that is to be kept.
-    /// - Throws: ``SimulatorError`` where it cannot be written; the old file then stays.
+    /// - Throws: ``SimulatorError`` where the file cannot be written. The old file then stays.
     mutating func replace(with lines: [UInt8]) throws(SimulatorError) {
         try directory.write(lines, to: Self.name, isSecret: true, limit: limit)
         (size, sizeWhenNew, isWhole) = (lines.count, lines.count, true)
     }
 
-    /// Lets the file grow, as it cannot be replaced at present.
+    /// Lets the file grow further, because it cannot be replaced at present.
     mutating func postponeReplacement() { sizeWhenNew = size }
 
     /// Notes that lines were lost, so that the file has to be written again.

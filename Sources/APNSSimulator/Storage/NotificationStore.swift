@@ -1,40 +1,41 @@
-/// Which notifications wait for which device, which are on their way, and what is to be done next.
+/// The notifications that wait for each device and those on their way, and the actions to take next.
 ///
-/// A value without clock, lock or sockets: events and times go in, actions come out. Per device and app at most one
-/// notification waits (``Policy/latest``), as Apple says of APNs; what waits is counted by bundle identifier.
+/// A value without clock, lock or sockets: events and times go in, actions come out. With ``Policy/latest``, at most
+/// one notification waits per device and app, as Apple says of APNs. An app is a bundle identifier. Each broadcast
+/// channel of an app has a place of its own.
 ///
 /// See Apple, "Viewing the status of push notifications using Metrics and APNs", and apns-priority and
 /// apns-expiration in "Sending notification requests to APNs".
 struct NotificationStore: Sendable {
-    /// The two readings of how much waits for a device that cannot take it.
+    /// The two readings of Apple's text on how many notifications wait for a device that cannot take them.
     enum Policy: String, Sendable, CaseIterable {
-        /// One notification per device and app: the newest.
+        /// One notification per device and app or broadcast channel: the newest.
         case latest
         /// All of them, up to ``waitingLimit``.
         case all
     }
 
-    /// What is to be done.
+    /// An action for the caller.
     enum Action: Equatable {
-        /// Send this to the device.
+        /// Send the delivery to the device.
         case send(DeviceID, Delivery)
-        /// Write this down.
+        /// Record in the delivery log what happened to the notification at the device.
         case log(StoredNotification, DeliveryState, DeviceID)
     }
 
     /// A notification that the device has been sent and has not acknowledged.
     struct Delivery: Equatable, Sendable {
-        /// What the device acknowledges it by.
+        /// The number by which the device acknowledges it.
         var number: Int64
         /// The notification.
         var notification: StoredNotification
     }
 
-    /// How many notifications a device may leave unacknowledged; further ones wait.
+    /// How many notifications a device may leave unacknowledged. Further notifications wait.
     static let inFlightLimit = 100
-    /// How many notifications wait for one device at most; beyond it the oldest gives way.
+    /// How many notifications wait for one device at most. A further one removes the oldest.
     static let waitingLimit = 1000
-    /// How long priority 5 waits at a device that saves power before it is sent as a group, in milliseconds.
+    /// How long priority 5 waits before a device that saves power gets it as a group, in milliseconds.
     static let groupInterval: Int64 = 60_000
 
     private struct Queue {
@@ -57,7 +58,7 @@ struct NotificationStore: Sendable {
     /// How many notifications wait or are on their way, for all devices together.
     private(set) var held = 0
 
-    /// When ``tick(now:)`` has something to do at the earliest, in milliseconds since 1970; nil for never.
+    /// The earliest time at which ``tick(now:)`` has something to do, in milliseconds since 1970; nil for never.
     private(set) var nextDeadline: Int64?
 
     /// Starts empty.
@@ -73,8 +74,8 @@ struct NotificationStore: Sendable {
     /// Puts back what was kept across a restart.
     ///
     /// - Parameters:
-    ///   - notifications: What waited or was on its way, oldest first.
-    ///   - device: Whom for.
+    ///   - notifications: The notifications that waited or were on their way, in the order of the journal.
+    ///   - device: The device they are for.
     ///   - now: Milliseconds since 1970.
     /// - Returns: What to do, in order.
     mutating func restore(_ notifications: [StoredNotification], for device: DeviceID, now: Int64) -> [Action] {
@@ -87,7 +88,7 @@ struct NotificationStore: Sendable {
         return actions
     }
 
-    /// Forgets a device and what waits for it.
+    /// Forgets a device and its notifications.
     ///
     /// - Parameter device: The device.
     mutating func forget(_ device: DeviceID) {
@@ -95,7 +96,8 @@ struct NotificationStore: Sendable {
         queues[device] = nil
     }
 
-    /// What waits for a device or is on its way, as it has to be kept: oldest first.
+    /// The notifications for a device that have to be kept: first those on their way, then those that wait. A
+    /// notification on its way that allows only one attempt is left out.
     ///
     /// - Parameter device: The device.
     /// - Returns: Copies.
@@ -145,7 +147,7 @@ struct NotificationStore: Sendable {
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - power: What it allows.
+    ///   - power: Its power state.
     ///   - now: Milliseconds since 1970.
     /// - Returns: What to do, in order.
     mutating func connected(_ device: DeviceID, power: PowerState, now: Int64) -> [Action] {
@@ -155,7 +157,8 @@ struct NotificationStore: Sendable {
         return actions + powerChanged(device, to: power, now: now)
     }
 
-    /// A device is gone: what it has not acknowledged waits again.
+    /// A device is gone. The notifications that it has not acknowledged wait again. Those that have expired are
+    /// discarded.
     ///
     /// - Parameters:
     ///   - device: The device.
@@ -176,17 +179,17 @@ struct NotificationStore: Sendable {
             }
         }
         queue.inFlight = []
-        // What waited is newer than what was on its way, so that it goes in last and wins.
+        // The notifications that waited go in last, so that they replace those that were on their way.
         for notification in newer { store(notification, device, &queue, now: now, isNew: false, into: &actions) }
         put(queue, device)
         return actions
     }
 
-    /// A device saves power, or no longer does.
+    /// A device begins to save power, or stops saving.
     ///
     /// - Parameters:
     ///   - device: The device.
-    ///   - power: What it allows.
+    ///   - power: Its power state.
     ///   - now: Milliseconds since 1970.
     /// - Returns: What to do, in order.
     mutating func powerChanged(_ device: DeviceID, to power: PowerState, now: Int64) -> [Action] {
@@ -197,10 +200,10 @@ struct NotificationStore: Sendable {
         return flush(device, releasesGroup: false, now: now)
     }
 
-    /// A device has what it was sent.
+    /// A device has acknowledged a delivery.
     ///
     /// - Parameters:
-    ///   - number: The delivery's number; one that is not on its way changes nothing.
+    ///   - number: The delivery's number. Nothing happens where no such delivery is on its way.
     ///   - device: The device.
     ///   - now: Milliseconds since 1970.
     /// - Returns: What to do, in order.
@@ -212,7 +215,7 @@ struct NotificationStore: Sendable {
         return [.log(delivery.notification, .delivered, device)] + flush(device, releasesGroup: false, now: now)
     }
 
-    /// Device tokens have died: what was meant for them is discarded.
+    /// Device tokens have died. The notifications for them are discarded.
     ///
     /// - Parameters:
     ///   - device: The device.
@@ -235,7 +238,7 @@ struct NotificationStore: Sendable {
         return actions
     }
 
-    /// Does what time brings: discards what is too old, sends groups that are due.
+    /// Discards waiting notifications that have expired, and sends groups that are due.
     ///
     /// - Parameter now: Milliseconds since 1970.
     /// - Returns: What to do, in order; cheap before ``nextDeadline``.
@@ -303,7 +306,7 @@ extension NotificationStore {
         if isNew { actions.append(.log(notification, state, device)) }
     }
 
-    /// Sends what may go, oldest first; discards what is too old on the way.
+    /// Discards waiting notifications that have expired, then sends those that may go, in the order of waiting.
     private mutating func flush(_ device: DeviceID, releasesGroup: Bool, now: Int64) -> [Action] {
         guard var queue = queues[device], queue.isOnline, !queue.waiting.isEmpty else { return [] }
         var actions: [Action] = []

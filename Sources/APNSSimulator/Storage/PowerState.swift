@@ -1,7 +1,7 @@
-/// What a device allows at present.
+/// A device's power state, which decides when notifications arrive.
 package enum PowerState: String, Codable, Sendable, CaseIterable {
     /// Everything arrives at once.
     case normal
-    /// Priority 5 arrives in groups, priority 1 waits until the device is normal again.
+    /// Priority 10 arrives at once, priority 5 in groups. Priority 1 waits until the device is normal again.
     case low
 }

@@ -1,6 +1,6 @@
 import Text
 
-/// The newest notifications of all devices together, for people who look on.
+/// The newest notifications of all devices together, for the admin API's page.
 ///
 /// A value without clock or lock.
 struct RecentNotifications: Sendable {
@@ -15,7 +15,7 @@ struct RecentNotifications: Sendable {
         var notification: StoredNotification
         /// What happened to it last.
         var state: DeliveryState
-        /// When, in milliseconds since 1970.
+        /// When that happened, in milliseconds since 1970.
         var time: Int64
     }
 

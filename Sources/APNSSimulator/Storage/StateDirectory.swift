@@ -2,7 +2,8 @@ import EventLoop
 import FoundationEssentials
 import Glibc
 
-/// The directory that keeps what must survive a restart. Every file is replaced as a whole or not at all.
+/// The directory that keeps what must survive a restart. ``write(_:to:isSecret:limit:)`` replaces a file as a whole or
+/// not at all.
 struct StateDirectory: Sendable {
     /// The path.
     let path: String
@@ -30,7 +31,7 @@ struct StateDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - name: Its name.
-    ///   - limit: More bytes than this are not read.
+    ///   - limit: The largest size that is read, in bytes.
     /// - Returns: Its content; nil without one.
     /// - Throws: ``SimulatorError`` where the file is larger than the limit or there but cannot be read.
     func read(_ name: String, limit: Int) throws(SimulatorError) -> [UInt8]? {
@@ -43,7 +44,7 @@ struct StateDirectory: Sendable {
         guard size <= limit else {
             throw SimulatorError(.file, "\(path) has more than \(limit) bytes; move it away to start without it")
         }
-        // Taken for absent, it would be replaced.
+        // A file treated as absent would be replaced.
         guard let content = FileManager.default.contents(atPath: path) else { throw unreadable(path) }
         return [UInt8](content)
     }
@@ -52,21 +53,21 @@ struct StateDirectory: Sendable {
         SimulatorError(.file, "cannot read \(path); look at its permissions and its disk")
     }
 
-    /// Writes a file, so that a crash leaves either the old content or the new one.
+    /// Writes a file. A crash of the process leaves either the old content or the new content.
     ///
     /// - Parameters:
     ///   - bytes: The content.
     ///   - name: Its name.
     ///   - isSecret: Whether only the owner may read it.
-    ///   - limit: The limit it will be read with; more bytes than this are not written.
-    /// - Throws: ``SimulatorError`` where it cannot be written; the old content then stays.
+    ///   - limit: The limit with which the file will be read, in bytes. A larger content is not written.
+    /// - Throws: ``SimulatorError`` where the file cannot be written. The old content then stays.
     func write(_ bytes: [UInt8], to name: String, isSecret: Bool, limit: Int = .max) throws(SimulatorError) {
         let target = file(name)
         guard bytes.count <= limit else {
             throw SimulatorError(.file, "\(target) would have more than \(limit) bytes, which no start would read")
         }
         let draft = "\(target).new"
-        // Opened with its final mode, so that a key is at no moment readable by others.
+        // Opened with its final mode, so that other users can never read a key.
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
         guard descriptor >= 0 else { throw SimulatorError(.file, "cannot write \(draft)") }
         let isWritten = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == bytes.count

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Makes sure that only one program works on a state directory, or on a part of it. Safe from any thread.
 ///
-/// The lock is the kernel's (`flock(2)`) and ends with the process, however that ends.
+/// The lock is the kernel's (`flock(2)`). It ends with the process, even after a crash.
 final class StateLock: Sendable {
     /// The open file that carries the lock; nil once it is given back.
     private let descriptor: Mutex<Int32?>
@@ -26,7 +26,8 @@ final class StateLock: Sendable {
         descriptor = Mutex(file)
     }
 
-    /// Takes the lock that is held briefly while the authority, which several programs share, is made. Waits for it.
+    /// Takes the lock under which the authority is made, and waits for the lock if necessary. Several programs share
+    /// the authority, and each holds the lock only briefly.
     ///
     /// - Parameter directory: The state directory.
     /// - Throws: ``SimulatorError`` where the file cannot be made or locked.

@@ -21,7 +21,7 @@ package struct StoredNotification: Codable, Equatable, Sendable {
     package var collapseID: String?
     /// Milliseconds since 1970 at which the push was accepted.
     package var acceptedAt: Int64
-    /// Milliseconds since 1970 until which delivery is tried; the time of acceptance for one attempt only.
+    /// Milliseconds since 1970 until which delivery is tried; equals ``acceptedAt`` where only one attempt is allowed.
     package var deadline: Int64
     /// The payload as sent.
     package var payload: Data
@@ -31,22 +31,21 @@ package struct StoredNotification: Codable, Equatable, Sendable {
         case broadcastChannel = "channel"
     }
 
-    /// What storage is counted by: the app, or a broadcast channel of it, whose most recent message has a place of its
-    /// own.
+    /// The place in storage: one for each app, and one for the most recent message of each of its broadcast channels.
     var slot: BroadcastChannelAddress { BroadcastChannelAddress(app: app, identifier: broadcastChannel ?? "") }
 
-    /// How long APNs keeps what names no expiration, and the most it keeps anything, in milliseconds: 30 days.
+    /// How long APNs keeps a notification without an expiration, in milliseconds: 30 days. It keeps none longer.
     ///
     /// See Apple, "Viewing the status of push notifications using Metrics and APNs".
     static let longestStorage: Int64 = 30 * 86_400_000
 
-    /// Until when delivery is tried.
+    /// The time until which delivery is tried.
     ///
     /// - Parameters:
     ///   - expiration: The value of `apns-expiration` in seconds since 1970; nil without one.
     ///   - now: Milliseconds since 1970.
     ///   - longest: The longest storage in milliseconds.
-    /// - Returns: Milliseconds since 1970; `now` itself for 0 and for dates that are over, which allow one attempt.
+    /// - Returns: Milliseconds since 1970. `now` for an expiration of 0 and for past dates, which allow one attempt.
     static func deadline(expiration: Int64?, now: Int64, longest: Int64 = longestStorage) -> Int64 {
         guard let expiration else { return now + longest }
         let date = expiration > Int64.max / 1000 ? Int64.max : expiration * 1000

@@ -1,6 +1,6 @@
 package import Text
 
-// How UUIDs stand in the simulator's files.
+// The form of UUIDs in the simulator's files.
 extension UUIDBytes: Codable {
     /// Reads the canonical text.
     ///

@@ -25,16 +25,16 @@ struct UnsavedFiles: Sendable {
     /// Notes that a broadcast channel has changed.
     mutating func changeBroadcastChannels() { areBroadcastChannelsChanged = true }
 
-    /// Hands out what is to be done; nothing is out of date then.
+    /// Hands out all that is out of date, and begins again with nothing.
     mutating func take() -> UnsavedFiles {
         let taken = self
         self = UnsavedFiles()
         return taken
     }
 
-    /// Notes again what could not be written. Files were removed in any case.
+    /// Notes again the files that could not be written. The files of forgotten devices were removed before.
     ///
-    /// - Parameter taken: What was handed out.
+    /// - Parameter taken: What ``take()`` handed out.
     mutating func putBack(_ taken: UnsavedFiles) {
         devices.formUnion(taken.devices)
         if taken.areBroadcastChannelsChanged { areBroadcastChannelsChanged = true }

@@ -1,10 +1,11 @@
 import Text
 
-/// Lines of the journal that are in memory only: what has happened since the file was last written.
+/// Lines of the journal that are in memory only: the events since the file was last written.
 ///
 /// A value without lock or file.
 struct UnwrittenLines: Sendable {
-    /// How much may wait to be written, in bytes; beyond it the whole file is written again.
+    /// How much may wait to be written, in bytes. Beyond the limit the lines are written at once. If that fails, they
+    /// are dropped, and the whole file has to be written again.
     static let limit = 4 << 20
 
     private var bytes: [UInt8] = []
@@ -15,7 +16,7 @@ struct UnwrittenLines: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { bytes.isEmpty }
 
-    /// Whether more waits than may.
+    /// Whether more bytes wait than ``limit``.
     var isOverLimit: Bool { bytes.count > Self.limit }
 
     /// Adds a line about an event.
@@ -28,17 +29,17 @@ struct UnwrittenLines: Sendable {
         JournalLine.append(event, of: uniqueID, beginning: story, to: &bytes)
     }
 
-    /// Hands all lines out to be written; nothing waits then.
+    /// Hands all lines out to be written. No line waits then.
     mutating func take() -> [UInt8] {
         let taken = bytes
         bytes = []
         return taken
     }
 
-    /// Puts lines back that could not be written, before those that have come since.
+    /// Puts lines back that could not be written, before the lines that have come since.
     ///
     /// - Parameter taken: The lines.
-    /// - Returns: False where all together would be more than may wait: then the lines are lost.
+    /// - Returns: False where all lines together would exceed ``limit``. The lines that were taken are then lost.
     mutating func putBack(_ taken: [UInt8]) -> Bool {
         guard taken.count + bytes.count <= Self.limit else { return false }
         bytes = taken + bytes
