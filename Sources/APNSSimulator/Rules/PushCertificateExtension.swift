@@ -61,11 +61,12 @@ enum PushCertificateExtension {
         return String(validating: bytes[element.content], as: UTF8.self)
     }
 
-    /// Writes an element. Its content must be shorter than 64 KiB: the length has two bytes at most.
+    /// Writes an element. Its content must be shorter than 16 MiB: the length has three bytes at most.
     private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count
         if count < 0x80 { return [tag, UInt8(count)] + content }
         if count < 0x100 { return [tag, 0x81, UInt8(count)] + content }
-        return [tag, 0x82, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)] + content
+        let length = [count >> 16, count >> 8, count].map { UInt8(truncatingIfNeeded: $0) }
+        return (count < 0x10000 ? [tag, 0x82] + length.dropFirst() : [tag, 0x83] + length) + content
     }
 }

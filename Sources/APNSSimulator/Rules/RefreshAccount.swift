@@ -22,7 +22,8 @@ struct RefreshAccount: Equatable {
     private var latest: Token?
     private var previous: Token?
     private var changedAt: Int64 = 0
-    private var refusedAt: Int64?
+    /// Whether a change was refused since the latest one that was admitted.
+    private var wasRefused = false
     private var isExcused = false
 
     /// Starts without a token.
@@ -43,23 +44,24 @@ struct RefreshAccount: Equatable {
     mutating func admit(_ token: Token, now: Int64, interval: Int64) -> Bool {
         if token == latest || token == previous { return true }
         if latest != nil, !isExcused, now - changedAt < interval {
-            refusedAt = now
+            wasRefused = true
             return false
         }
         previous = latest
         latest = token
         changedAt = now
+        wasRefused = false
         isExcused = false
         return true
     }
 
-    /// Whether the account is overdrawn: some change came too early, and the interval since the latest change is not
-    /// over.
+    /// Whether the account is overdrawn: a change came too early after the latest one, and the interval since the latest
+    /// one is not over.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
     ///   - interval: How long a token must be used before the next one, in milliseconds.
-    func isOverdrawn(now: Int64, interval: Int64) -> Bool { refusedAt != nil && now - changedAt < interval }
+    func isOverdrawn(now: Int64, interval: Int64) -> Bool { wasRefused && now - changedAt < interval }
 
     /// Lets the next change pass at any time, because a token was answered `ExpiredProviderToken`.
     mutating func excuse() { isExcused = true }

@@ -14,6 +14,17 @@ struct PushCertificateExtensionTests {
         #expect(PushCertificateExtension.topics(in: content) == topics)
     }
 
+    @Test("As many topics as are read, of the greatest length, are written as they are read")
+    func longest() {
+        let topics = (0..<PushCertificateExtension.topicLimit).map { number in
+            let name = "com.example.app\(number)."
+            return name + String(repeating: "a", count: PushRules.topicLimit - name.count)
+        }
+        let content = PushCertificateExtension.content(topics: topics)
+        #expect(content.count > 0x10000)
+        #expect(PushCertificateExtension.topics(in: content) == topics)
+    }
+
     @Test("A cut, changed or foreign extension never traps and yields no more than it holds")
     func damaged() {
         let content = PushCertificateExtension.content(topics: ["com.example.app", "com.example.app.voip"])

@@ -29,6 +29,9 @@ struct RefreshAccountTests {
         account.excuse()
         #expect(account.admit(token("B", 1), now: 2, interval: 100) == true)
         #expect(account.admit(token("C", 1), now: 3, interval: 100) == false)
+        #expect(account.isOverdrawn(now: 101, interval: 100))
         #expect(!account.isOverdrawn(now: 102, interval: 100))
+        #expect(account.admit(token("C", 1), now: 103, interval: 100) == true)
+        #expect(!account.isOverdrawn(now: 104, interval: 100), "a change in time begins anew")
     }
 }
