@@ -27,14 +27,15 @@ package struct Martlet: AsyncParsableCommand {
     /// The command without arguments.
     package init() {}
 
-    /// Runs the command that the arguments name. On the main actor: until a command runs, no other thread is needed.
+    /// Runs the command that the arguments name. It is on the main actor, so that no other thread is needed before a
+    /// command runs.
     @MainActor package static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            // Whoever asks about something that is not there is not to take the general help for the answer.
+            // The parser would answer an unknown word after `help` with the general help.
             if arguments.first == "help" { try refuseUnknownWord(in: Array(arguments.dropFirst())) }
             var command = try parseAsRoot()
-            // Here, because to run it takes a thread already.
+            // Checked here, because running the command already takes a thread.
             if command is WorkerCommand { try ThreadRoom.check() }
             try ContextStore.apply(for: command)
             if var running = command as? any AsyncParsableCommand {
@@ -46,12 +47,12 @@ package struct Martlet: AsyncParsableCommand {
         } catch let failure as CommandFailure {
             leave(failure)
         } catch let status as CommandStatus {
-            // Whoever reads the status alone must not take a report for complete that is not.
+            // A script that reads only the status must not believe that an incomplete report is complete.
             do throws(CommandFailure) { try Console.flush() } catch { leave(error) }
             Glibc.exit(status.rawValue)
         } catch {
             try? Console.flush()
-            // A misspelt option leaves another one missing, of which the parser would complain first.
+            // If a required option is misspelt, the parser complains that it is missing. The misspelling is the cause.
             if exitCode(for: error) == .validationFailure {
                 do throws(CommandFailure) { try refuseUnknownWord(in: arguments) } catch { leave(error) }
             }
@@ -65,7 +66,7 @@ package struct Martlet: AsyncParsableCommand {
         throw CommandFailure(.usage, word.description, remedy: "See '\(word.command) --help'.")
     }
 
-    /// Says why, and leaves; quietly where the reader of the output has left first.
+    /// Prints the failure and exits. If the reader of the output went away first, it dies of SIGPIPE without a word.
     private static func leave(_ failure: CommandFailure) -> Never {
         try? Console.flush()
         if failure.status == .readerGone {

@@ -6,7 +6,7 @@ import PushModel
 import Rig
 import TLS
 
-/// `martlet bench-sending`: the sending side alone, without a broker; `make bench` compares it with h2load.
+/// `martlet bench-sending`: measures the sending side alone, without a broker. `make bench` compares it with h2load.
 struct BenchSendingCommand: ParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
@@ -34,7 +34,8 @@ struct BenchSendingCommand: ParsableCommand {
     @Option(help: "How many connections, or 0 to let their number follow the load.")
     var connections = 1
 
-    /// Pushes as fast as the connections take it, and prints CPU per push, throughput, and the connections in the end.
+    /// Pushes as fast as the connections take pushes. Then it prints the CPU per push in microseconds, the throughput
+    /// in pushes per second, and how many connections are open at the end.
     func run() throws {
         let endpoint = try APNSEndpoint.parse(url)
         let context = try TLSContext.client(
@@ -118,7 +119,7 @@ private final class SendingDriver: APNSPoolDelegate {
             case .failure(let error): pool.connectFailed(error, for: request, now: now)
             }
         }
-        // The first answer ends the connection's cautious beginning; only then the clock starts.
+        // The first answer ends the connection's cautious beginning. The clock starts only then.
         if answered >= 1, cpuAtStart == 0 { cpuAtStart = cpuNow() }
         var room = answered == 0 ? min(1 - submitted, pool.capacity) : pool.capacity
         while room > 0, submitted < count {

@@ -2,10 +2,9 @@ import APNSClient
 import EventLoop
 import TLS
 
-/// Tries how far one gets towards an APNs, the way a worker goes: name, proxy, connection, certificate, protocol.
-/// Nothing is sent.
+/// Connects to an APNs in the steps of a worker: name, proxy, connection, certificate, protocol. It sends no request.
 enum APNSProbe {
-    /// Where the way ended.
+    /// The step that failed.
     struct Failure: Error {
         /// What happened.
         var detail: String
@@ -16,11 +15,11 @@ enum APNSProbe {
     /// Connects once, to the first address that answers.
     ///
     /// - Parameters:
-    ///   - endpoint: Where to.
+    ///   - endpoint: The APNs.
     ///   - proxy: The proxy on the way; nil for a direct connection.
-    ///   - trust: Who may vouch for the server.
-    ///   - timeout: How long the addresses may take in all.
-    /// - Returns: What was reached, in words.
+    ///   - trust: The authorities that may vouch for the server.
+    ///   - timeout: How long all addresses together may take.
+    /// - Returns: The address or the proxy, and the protocols, in words.
     /// - Throws: The step that failed, with its remedy.
     static func reach(
         _ endpoint: APNSEndpoint, through proxy: HTTPProxy?, trust: TrustRoots, timeout: Duration

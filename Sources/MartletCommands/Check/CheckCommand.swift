@@ -11,7 +11,7 @@ import Text
 import Topology
 import WorkerSettings
 
-/// `martlet check`: what a worker with this configuration would meet.
+/// `martlet check`: tests the configuration, and each thing that a worker with it needs.
 struct CheckCommand: AsyncParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -40,7 +40,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
 
     /// Takes the steps that block.
     ///
-    /// - Returns: What they found, and the configuration where it can be read.
+    /// - Returns: The report of these steps, and the configuration; nil where it cannot be read.
     private func steps() -> (report: CheckReport, configuration: WorkerConfiguration?) {
         var report = CheckReport()
         do throws(CommandFailure) {
@@ -65,7 +65,8 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Looks for tiers that keep their copies, where the management API is configured: AMQP does not show policies.
+    /// Looks for tiers that never give their copies back. This needs the management API, because AMQP does not show
+    /// policies. Without `broker.management` the step is left out.
     private func checkTiers(_ configuration: WorkerConfiguration, _ report: inout CheckReport) async {
         guard configuration.broker.management != nil, let topology = try? configuration.topology() else { return }
         do throws(CommandFailure) {
@@ -82,7 +83,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Loads every key and signs with it.
+    /// Loads every credential: signs with each key, and reads each certificate. Warns of a credential without a route.
     private func checkCredentials(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
         for credential in configuration.credentials {
             let name = "credential \(credential.name)"
@@ -114,7 +115,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Reads a certificate with its key, says how long it lasts, and which routes cannot use it.
+    /// Reads a certificate with its key. Says how long it lasts, and which routes cannot use it.
     private func check(
         _ certificate: CertificateCredentialConfiguration, _ name: String, _ routes: [RouteConfiguration],
         _ report: inout CheckReport
@@ -189,7 +190,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Looks for both of the roots that Apple names, where a route goes to Apple.
+    /// Looks for both root certificates that Apple names, if any route goes to Apple.
     private func checkRoots(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
         let endpoints = configuration.routes.compactMap {
             try? APNSEndpoint.parse(configuration.apns.address(of: $0.environment))
@@ -214,7 +215,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         }
     }
 
-    /// Speaks TLS with every APNs that a route needs, and with the hosts for broadcast channels beside it.
+    /// Connects to every APNs that a route needs, and to the hosts for broadcast channels of the same environment.
     private func checkAPNS(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
         let apns = configuration.apns
         for environment in APNSEnvironment.allCases
@@ -243,7 +244,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
                 report.fail(name, detail, remedy: failure.remedy, .unreachable)
             }
         } catch {
-            // The loader has read all addresses already, so this is about none of them.
+            // The loader has already read all addresses, so this error is not about an address.
             report.fail(name, "\(error)", remedy: "Check the section apns.", .configuration)
         }
     }

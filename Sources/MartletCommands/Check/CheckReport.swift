@@ -1,4 +1,4 @@
-/// What `martlet check` and `martlet topology check` found, step by step.
+/// What `martlet check` found, step by step.
 struct CheckReport {
     /// How a step went.
     enum State: String {
@@ -26,7 +26,7 @@ struct CheckReport {
 
     /// The steps in the order in which they were tried.
     private(set) var steps: [Step] = []
-    /// What the first failure means for the exit status.
+    /// The exit status: that of the first step that failed, else `ok`.
     private(set) var status = CommandStatus.ok
 
     /// Adds a step that went well.
@@ -45,7 +45,7 @@ struct CheckReport {
     ///   - name: What was tried.
     ///   - detail: What was found.
     ///   - remedy: What to do about it.
-    ///   - failure: The exit status; that of the first failure counts.
+    ///   - failure: The exit status. Only that of the first failed step counts.
     mutating func fail(_ name: String, _ detail: String, remedy: String?, _ failure: CommandStatus) {
         steps.append(Step(name: name, state: .failed, detail: detail, remedy: remedy))
         if status == .ok { status = failure }
@@ -77,7 +77,7 @@ struct CheckReport {
 
     /// Prints the report.
     ///
-    /// - Parameter format: How.
+    /// - Parameter format: For people or for programs.
     func print(_ format: OutputFormat) {
         switch format {
         case .text: for line in lines { Console.data(line, words: line.first == " " ? [:] : Ink.verdicts) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import WorkerSettings
 
-/// `martlet config`: what can be configured.
+/// `martlet config`: prints what can be configured.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -19,7 +19,7 @@ struct ConfigCommand: ParsableCommand {
             abstract: "Print a configuration file that has every key with its default and its meaning.")
 
         func run() {
-            // The text has a line end of its own, which printing a line adds.
+            // The text ends with a line end, and so does every printed line. One of the two must go.
             Console.data(Array(ExampleFile.text.utf8.dropLast()))
         }
     }

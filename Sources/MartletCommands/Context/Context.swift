@@ -1,4 +1,4 @@
-/// Where one broker is, and what else commands need to know of it: what a person would otherwise type again and again.
+/// Where one broker is, and what else commands need to reach it. A person does not have to type this again and again.
 ///
 /// A context stands for environment variables that are not set.
 struct Context: Codable, Equatable {

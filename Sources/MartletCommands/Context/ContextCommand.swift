@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import RabbitMQ
 
-/// `martlet context`: brokers by name.
+/// `martlet context`: gives brokers names, and chooses one.
 struct ContextCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "context",
@@ -46,7 +46,7 @@ struct ContextCommand: ParsableCommand {
         }
 
         func run() throws {
-            // What cannot be connected to is not worth a name.
+            // A broker that commands could not connect to must not get a name.
             if broker.broker != nil { _ = try broker.target.endpoints(environment: [:]) }
             var store = try ContextStore.load()
             store.contexts[name] = Context(

@@ -4,17 +4,17 @@ import Glibc
 import Synchronization
 import WorkerSettings
 
-/// The contexts of one person, and which of them is in use: a file that only its owner reads.
+/// The contexts of one person, and which of them is in use. They are kept in a file that only its owner can read.
 struct ContextStore: Codable, Equatable {
     /// The name of the context in use; nil for none.
     var current: String?
     /// The contexts by their names.
     var contexts: [String: Context] = [:]
 
-    /// The variable that names a context for one command, whichever is in use.
+    /// The variable that names a context for one command. It wins over the context in use.
     static let variable = "MARTLET_CONTEXT"
 
-    /// Where the file is: in `XDG_CONFIG_HOME`, or what stands for it.
+    /// Where the file is: in `XDG_CONFIG_HOME`, else in `~/.config`; nil where neither variable is set.
     ///
     /// - Parameter environment: The process's variables.
     static func path(_ environment: [String: String]) -> String? {
@@ -24,9 +24,9 @@ struct ContextStore: Codable, Equatable {
         }
     }
 
-    /// Reads the file; without one there are no contexts.
+    /// Reads the file. Without a file there are no contexts.
     ///
-    /// - Throws: `configuration` for a file that is not one of contexts, `missingInput` for one that cannot be read.
+    /// - Throws: `configuration` where the file does not hold contexts, `missingInput` where it cannot be read.
     static func load(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> ContextStore {
@@ -41,7 +41,7 @@ struct ContextStore: Codable, Equatable {
         return store
     }
 
-    /// Writes the file again, readable to its owner alone: a URI may hold a password.
+    /// Writes the file again. Only its owner can read it, because a URI may hold a password.
     ///
     /// - Throws: `outputFailed`, or `configuration` where there is no home.
     func save(environment: [String: String] = ProcessInfo.processInfo.environment) throws(CommandFailure) {
@@ -66,8 +66,8 @@ struct ContextStore: Codable, Equatable {
 
     /// The context that a command works with; nil for none.
     ///
-    /// - Parameter environment: The process's variables. Those about a broker win over all contexts, together: a login
-    ///   meant for one broker goes to no other.
+    /// - Parameter environment: The process's variables. If one of those about a broker is set, no context counts at
+    ///   all: a login meant for one broker goes to no other.
     /// - Throws: `configuration` where the variable names a context that does not exist.
     func selected(_ environment: [String: String]) throws(CommandFailure) -> (name: String, context: Context)? {
         let isBrokerGiven = environment.contains { $0.key.hasPrefix("MARTLET_BROKER_") && !$0.value.isEmpty }
@@ -83,8 +83,8 @@ struct ContextStore: Codable, Equatable {
 
     /// Sets the variables that the selected context stands for, for a command that uses it.
     ///
-    /// If the command line names a configuration file, and the file itself says where the broker is, nothing of the
-    /// context counts: routes meant for one broker go to no other.
+    /// The context is ignored if the command line names a configuration file that says where the broker is: routes
+    /// meant for one broker go to no other.
     ///
     /// - Parameter command: The command that is to run.
     /// - Throws: What `load(environment:)` and `selected(_:)` throw.

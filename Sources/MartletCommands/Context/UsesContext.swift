@@ -1,5 +1,5 @@
 /// A command that works with the broker of the selected context, unless options, variables or a configuration file name
-/// another.
+/// another broker.
 protocol UsesContext {
     /// The configuration file that the command line names and that may say where the broker is; nil for none.
     var namedConfiguration: String? { get }

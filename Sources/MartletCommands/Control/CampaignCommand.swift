@@ -3,7 +3,7 @@ import PushWorker
 import Rig
 import Topology
 
-/// `martlet campaign`: what operators ask all workers to do with jobs whose `reference` begins alike.
+/// `martlet campaign`: asks all workers to pause, resume or cancel the jobs whose `reference` has the same beginning.
 struct CampaignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "campaign",
@@ -60,7 +60,7 @@ struct CampaignCommand: ParsableCommand {
         var namedConfiguration: String? { options.config }
 
         func run() throws {
-            // It matches no more than what it takes back.
+            // No question for a short prefix: a resume concerns no more jobs than the command that it takes back.
             try CampaignCommand.publish(.resume, prefix, nil, options, isCertain: true)
         }
     }

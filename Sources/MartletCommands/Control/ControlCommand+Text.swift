@@ -5,19 +5,19 @@ extension ControlCommand {
     /// The command in one line for people, such as `route shop: paused by anna@ops1 at … until …: they are slow`.
     var sentence: String { "\(object): \(account)" }
 
-    /// What was done by whom, when, until when and why; without the object.
+    /// The deed, its author, the time, the end and the reason, in words; without the object.
     var account: String {
         var text = "\(deed) by \(author) at \(DateTime.write(issuedAt))"
         if let until { text += " until \(DateTime.write(until))" }
         return reason.map { "\(text): \($0)" } ?? text
     }
 
-    /// The colours of what commands do.
+    /// The colours of the words that say what commands do.
     static let deeds: [String: Ink] = [
         "paused": .yellow, "resumed": .green, "held": .yellow, "trusted": .green, "cancelled": .red,
     ]
 
-    /// What it is about, such as `route shop`.
+    /// The route or campaign of the command, such as `route shop`.
     var object: String {
         switch target {
         case .route(let name): "route \(name)"
@@ -25,7 +25,7 @@ extension ControlCommand {
         }
     }
 
-    /// What it does to that, such as `paused`.
+    /// What the command does to its object, such as `paused`.
     var deed: String {
         switch action {
         case .pause: "paused"
@@ -36,7 +36,7 @@ extension ControlCommand {
         }
     }
 
-    /// The command line that takes it back; nil where nothing does.
+    /// The command line that takes the command back; nil where no command line does.
     var undoing: String? {
         switch (action, target) {
         case (.pause, .route(let name)): "martlet route resume \(Self.quoted(name))"
@@ -49,7 +49,7 @@ extension ControlCommand {
 
     private static func quoted(_ text: String) -> String { ShellText.quoted(text) }
 
-    /// A rate as the command line has it.
+    /// A rate as people write it on the command line.
     private static func written(_ rate: Double) -> String {
         rate == rate.rounded() ? "\(Int(rate))/s" : "\(rate)/s"
     }

@@ -3,7 +3,7 @@ import PushWorker
 import Rig
 import Topology
 
-/// `martlet control`: what operators asked all workers for.
+/// `martlet control`: lists what operators asked all workers to do.
 struct ControlListCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "control",

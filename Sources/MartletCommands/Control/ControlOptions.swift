@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// What every command to all workers takes: who says why, and where it goes.
+/// The options of every command to all workers: author, reason, and the broker that it goes to.
 struct ControlOptions: ParsableArguments {
     @Option(help: "Why, in your words; status and the workers' logs repeat it.") var reason: String?
     @Option(help: "Who asks. (default: your login and this machine, such as anna@ops1)") var author: String?
@@ -14,7 +14,7 @@ struct ControlOptions: ParsableArguments {
     @OptionGroup(title: "Broker") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
 
-    /// Who asks: what was given, else the login and the machine.
+    /// Who asks: `--author`, else the login and the machine, such as `anna@ops1`.
     var signature: String { author ?? Self.usualAuthor }
 
     private static var usualAuthor: String {

@@ -2,7 +2,7 @@ import PushWorker
 import Rig
 import Topology
 
-/// What the stream of operators' commands says: a value that its messages are added to, in their order.
+/// What the stream of operators' commands says. A value: the stream's messages are added to it in their order.
 struct ControlPicture: Sendable, Equatable {
     /// A command, and whether it stands.
     struct Row: Equatable {
@@ -23,13 +23,13 @@ struct ControlPicture: Sendable, Equatable {
     private var said: [ControlCommand] = []
     private var ids: Set<String> = []
 
-    /// Starts with nothing said.
+    /// Starts without any command.
     init() {}
 
     /// Takes a message of the stream.
     ///
     /// - Parameters:
-    ///   - body: Its body. What it says a second time, as after a lost connection, is not news.
+    ///   - body: Its body. A command may come a second time after a lost connection, and is remembered once.
     ///   - now: Milliseconds since 1970.
     mutating func heard(_ body: [UInt8], at now: Int64) {
         guard let command = ControlCommand(parsing: body) else {
@@ -42,21 +42,21 @@ struct ControlPicture: Sendable, Equatable {
         if said.count > Self.mostRecent { ids.remove(said.removeFirst().id) }
     }
 
-    /// The commands that stand, in the order in which they were said.
+    /// The commands that stand, in the order in which they were given.
     ///
     /// - Parameter now: Milliseconds since 1970.
     func standing(at now: Int64) -> [ControlCommand] { state.inForce(at: now) }
 
-    /// The commands that stand and the latest of the others, in the order in which they were said.
+    /// The commands that stand and the latest of the others, in the order in which they were given.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
-    ///   - recent: How many of those that do not stand are wanted at most.
+    ///   - recent: The most commands that are wanted of those that do not stand.
     func rows(at now: Int64, recent: Int) -> [Row] {
         let standing = standing(at: now)
         let names = Set(standing.map(\.id))
         let over = Set(said.filter { !names.contains($0.id) }.suffix(recent).map(\.id))
-        // What is not remembered was said before all that is.
+        // A standing command that is not remembered is older than all remembered ones.
         let early = standing.filter { !ids.contains($0.id) }.map { Row(command: $0, stands: true) }
         return early
             + said.filter { names.contains($0.id) || over.contains($0.id) }.map {
@@ -64,9 +64,9 @@ struct ControlPicture: Sendable, Equatable {
             }
     }
 
-    /// Reads all that the stream holds; blocks.
+    /// Reads everything that the stream holds; blocks.
     ///
-    /// - Parameter link: A connection that takes nothing else.
+    /// - Parameter link: A connection that consumes nothing else.
     static func read(over link: CommandConnection) throws(CommandFailure) -> ControlPicture {
         var picture = ControlPicture()
         try link.consume(TopologyNames.controlQueue, prefetch: 200, from: offset)

@@ -6,13 +6,13 @@ import WorkerSettings
 struct ControlPlace {
     /// Where the broker is.
     var endpoints: [AMQPEndpoint]
-    /// The names of the routes; nil where no configuration tells.
+    /// The names of the routes; nil without a configuration.
     var routes: [String]?
 
-    /// Finds it.
+    /// Finds the broker and the routes.
     ///
-    /// - Parameter options: The options. Without `--broker` a configuration that is named decides where the broker is,
-    ///   with all that can be set by variables.
+    /// - Parameter options: The options. Without `--broker`, a configuration in a named file or in variables decides
+    ///   where the broker is.
     /// - Throws: What is wrong with the configuration or the options.
     init(_ options: ControlOptions) throws(CommandFailure) {
         var source = ConfigurationOptions()
@@ -20,12 +20,13 @@ struct ControlPlace {
         if options.config != nil || ConfigurationOptions.isConfigured(by: ProcessInfo.processInfo.environment) {
             let configuration = try source.load()
             routes = configuration.routes.map(\.name)
-            // The login of workers may not publish commands: an operator's is given beside the configuration.
+            // The workers' login may not publish commands. So `--broker` can give an operator's login beside the
+            // configuration.
             endpoints =
                 try options.broker.broker == nil
                 ? configuration.brokerEndpoints() : options.broker.target.endpoints()
         } else {
-            // Of a context, whose files an operator's machine need not have.
+            // A context's configuration. It is optional here: an operator's machine need not have its files.
             if ContextStore.configuration != nil { routes = (try? source.load())?.routes.map(\.name) }
             endpoints = try options.broker.target.endpoints()
         }

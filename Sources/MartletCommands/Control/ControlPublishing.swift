@@ -13,8 +13,8 @@ struct ControlPublishing {
     ///
     /// - Parameters:
     ///   - request: What is asked for.
-    ///   - isCertain: Whether nothing is asked first.
-    /// - Throws: Why it was not published.
+    ///   - isCertain: Whether to publish without a question.
+    /// - Throws: Why the command was not published.
     func run(_ request: ControlRequest, isCertain: Bool) throws {
         let command = try request.command(id: JobIdentifier.new(), at: JobIdentifier.now())
         let place = try ControlPlace(options)
@@ -44,7 +44,7 @@ struct ControlPublishing {
         }
     }
 
-    /// Says what would be published, and what stands today.
+    /// Says what would be published, and which commands stand today.
     private func preview(_ command: ControlCommand, over link: CommandConnection) throws(CommandFailure) {
         let standing: [ControlCommand]
         do throws(CommandFailure) {
@@ -73,7 +73,7 @@ struct ControlPublishing {
         }
     }
 
-    /// Publishes a command, and waits until the broker has it.
+    /// Publishes a command, and waits until the broker confirms it.
     private func publish(_ command: ControlCommand, over link: CommandConnection) throws(CommandFailure) {
         var message = OutgoingMessage()
         command.write(to: &message)

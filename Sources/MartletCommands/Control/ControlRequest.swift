@@ -2,34 +2,34 @@ import PushWorker
 import Text
 import WorkerSettings
 
-/// What an operator asks for, before it is a command: a pure value, so that each refusal is a row of a table.
+/// What an operator asks for, before it becomes a command. A pure value, so that a table can test each refusal.
 struct ControlRequest: Equatable {
-    /// How far away an end may be: the stream keeps a command for 30 days.
+    /// How far away an end may be: 30 days, because the stream keeps a command that long.
     static let longest = Duration.seconds(30 * 86_400)
-    /// A shorter prefix of references needs a question first: it may match more than is meant.
+    /// A prefix of fewer bytes than this needs a question first: it may match more jobs than are meant.
     static let shortPrefix = 4
 
-    /// What is asked for.
+    /// What the workers are to do.
     var action: ControlCommand.Action
-    /// What it is about.
+    /// The route or the campaign.
     var target: ControlCommand.Target
     /// Who asks.
     var author: String
     /// Why.
     var reason: String?
-    /// When it ends by itself, in milliseconds since 1970; nil for never.
+    /// When the command ends by itself, in milliseconds since 1970; nil for never.
     var until: Int64?
-    /// Notifications a second for `rate`; nil ends an earlier one.
+    /// Notifications a second for `rate`; nil ends an earlier rate.
     var perSecond: Double?
     /// Whether the jobs that `cancel` ends leave dead letters.
     var leavesDeadLetters = false
 
-    /// The command that asks for it.
+    /// The command for this request.
     ///
     /// - Parameters:
     ///   - id: The command's id.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `usage` where something is missing, too long, or at an impossible time.
+    /// - Throws: `usage` where a text is empty or too long, or the end is not within the next 30 days.
     func command(id: String, at now: Int64) throws(CommandFailure) -> ControlCommand {
         switch target {
         case .route(let name): try Self.check(name, "the route's name")
@@ -52,13 +52,13 @@ struct ControlRequest: Equatable {
         return command
     }
 
-    /// What to ask before a short prefix goes out; nil for other targets.
+    /// What to ask before a command about a short prefix is published; nil for longer prefixes and for routes.
     var question: String? {
         guard case .campaign(let prefix) = target, prefix.utf8.count < Self.shortPrefix else { return nil }
         return "Every job whose reference begins with \"\(prefix.printable)\" is meant. Go on?"
     }
 
-    /// What to know about the prefix; nil where it ends with a slash, and for routes.
+    /// A warning that the prefix matches more than it seems; nil where it ends with a slash, and for routes.
     var hint: String? {
         guard case .campaign(let prefix) = target, !prefix.hasSuffix("/") else { return nil }
         return "\(prefix) matches \(prefix)0, too; with a slash at the end it would not."

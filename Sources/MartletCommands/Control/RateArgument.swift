@@ -6,7 +6,7 @@ struct RateArgument: ExpressibleByArgument, Equatable {
     /// Notifications a second; nil for `off`.
     var perSecond: Double?
 
-    /// Reads a rate; `nil` for other text, and for a rate that no command may have.
+    /// Reads a rate; `nil` for other text, and for a rate outside the range that commands may have.
     init?(argument: String) {
         guard argument != "off" else { return }
         let number = argument.dropLast(2)

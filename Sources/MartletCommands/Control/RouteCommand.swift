@@ -3,7 +3,7 @@ import PushWorker
 import Rig
 import Topology
 
-/// `martlet route`: what operators ask all workers to do with a route.
+/// `martlet route`: asks all workers to pause, resume, pace or trust a route.
 struct RouteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "route",

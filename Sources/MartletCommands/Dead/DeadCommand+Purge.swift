@@ -29,7 +29,7 @@ extension DeadCommand {
 
         func run() throws {
             let link = try CommandConnection.open(broker.target, heartbeat: rate == nil)
-            // Closing the link gives back what is not acknowledged.
+            // Closing the link gives back the letters that are not acknowledged.
             defer { link.close() }
             if !yes, !dryRun { try Console.confirm("Delete dead letters of \(selection.name) for good?") }
             var (count, progress, pacer) = (0, ProgressLine(enabled: true), rate.map(Pacer.init))

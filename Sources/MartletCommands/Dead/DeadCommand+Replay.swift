@@ -45,7 +45,7 @@ extension DeadCommand {
         func validate() throws {
             try selection.requireChoice(all: all)
             if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
-            // Letters that wait for their turn are held, and RabbitMQ does not let them be held for long.
+            // Letters that wait for the rate are held unacknowledged, and RabbitMQ limits how long that may be.
             if let rate, !(rate >= 0.01) { throw ValidationError("--rate must be 0.01 or more.") }
             if let name, name.isEmpty || name.utf8.count > 64 { throw ValidationError("--name has 1 to 64 bytes.") }
         }
@@ -53,10 +53,10 @@ extension DeadCommand {
         func run() throws {
             let name = name ?? JobIdentifier.new()
             let link = try CommandConnection.open(broker.target, heartbeat: rate == nil)
-            // Closing the link gives back what is not acknowledged.
+            // Closing the link gives back the letters that are not acknowledged.
             defer { link.close() }
             var replay = DeadReplayRun(link: link, pacer: rate.map(Pacer.init))
-            // Before the first job: whoever does not know the name cannot go on after a crash.
+            // Said before the first job: without the name nobody can go on after a crash.
             if !dryRun { Console.talk("replaying as \(name)") }
             let goOn = dryRun ? "the newest letters were not looked at" : "go on with --name \(name)"
             let reading: DeadReading
@@ -76,7 +76,7 @@ extension DeadCommand {
             if replay.refused > 0 { throw CommandStatus.someFailed }
         }
 
-        /// Publishes the jobs of all letters that are wanted, and waits until the letters are removed.
+        /// Publishes the jobs of all wanted letters, and waits until the broker has removed these letters.
         private func publish(
             as name: String, _ replay: inout DeadReplayRun, over link: CommandConnection
         ) throws(CommandFailure) -> DeadReading {

@@ -47,11 +47,11 @@ extension DeadCommand {
             let queue = TopologyNames.deadTokensQueue
             let routes = try filter.routes()
             let link = try CommandConnection.open(broker.target)
-            // Closing the link gives back what is not acknowledged.
+            // Closing the link gives back the letters that are not acknowledged.
             defer { link.close() }
             if drain {
                 if !yes { try Console.confirm("Take letters out of \(queue)?") }
-                // Without a reader, the letters stay.
+                // If the reader of the output goes away, a failed write must end the command: then the letters stay.
                 signal(SIGPIPE, SIG_IGN)
             }
             Interrupt.watch()
@@ -62,10 +62,10 @@ extension DeadCommand {
                     unreadable += 1
                     return
                 }
-                // Holds count from all letters, whatever is wanted.
+                // Holds count from all letters, also from those that are not wanted.
                 list.add(tokens, isWanted: list.letterCount < limit && filter.admits(letter, of: routes, now: now))
             }
-            // A hold may be among what was not read, which is the newest part.
+            // The letters that were not read are the newest. There may be a hold among them.
             let consequence = "nothing is exported, and all letters stay"
             if let failure = reading.failure(consequence) { throw failure }
             if Interrupt.isRequested { throw CommandFailure(.gaveUp, "ended half way: \(consequence) in \(queue)") }

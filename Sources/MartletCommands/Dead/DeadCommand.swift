@@ -4,7 +4,7 @@ import Rig
 import Text
 import Topology
 
-/// `martlet dead`: jobs that did not make it.
+/// `martlet dead`: looks at the letters of jobs that failed for good, replays them and deletes them.
 struct DeadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
@@ -47,9 +47,9 @@ struct DeadCommand: ParsableCommand {
             if tokens && queue != nil { throw ValidationError("--tokens already names a queue.") }
         }
 
-        /// Makes sure that a command which changes the queue was told what to change.
+        /// Makes sure that a command which changes the queue was told which letters to change.
         ///
-        /// - Parameter all: Whether it is meant for all letters.
+        /// - Parameter all: Whether the command line says `--all`.
         func requireChoice(all: Bool) throws {
             if isEverything, !all { throw ValidationError("Say which letters: by a filter, or --all.") }
             if !isEverything, all { throw ValidationError("--all takes no filter.") }
@@ -78,12 +78,12 @@ struct DeadCommand: ParsableCommand {
         @OptionGroup var format: OutputOptions
 
         func validate() throws {
-            // All that is shown is in memory first.
+            // All lines are in memory before the first one is printed.
             if !(1...100_000).contains(limit) { throw ValidationError("--limit must be between 1 and 100000.") }
         }
 
         func run() throws {
-            // The lines, not the letters: of those, the bodies are the most.
+            // Keeps the lines instead of the letters: bodies would take most of the memory.
             var oldest = OldestLetters<[UInt8]>(limit: limit)
             let reading = try DeadCommand.look(selection, broker) { letter in
                 oldest.offer(
@@ -143,23 +143,23 @@ struct DeadCommand: ParsableCommand {
     ///
     /// - Parameters:
     ///   - selection: Which queue and which letters.
-    ///   - broker: How to get there.
+    ///   - broker: Where the broker is.
     ///   - show: What to do with each letter that is wanted.
     /// - Returns: Whether all letters were looked at.
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
     ) throws(CommandFailure) -> DeadReading {
         let link = try CommandConnection.open(broker.target)
-        // Closing the link puts everything back, in its old order.
+        // Closing the link puts all letters back.
         defer { link.close() }
         return try read(selection, link) { letter throws(CommandFailure) in show(letter) }
     }
 
-    /// Takes the letters of a selection, without settling any.
+    /// Takes the letters of a selection, and settles none of them.
     ///
     /// - Parameters:
     ///   - selection: Which queue and which letters.
-    ///   - link: The connection; when it is closed, what is not acknowledged by then goes back.
+    ///   - link: The connection. When it is closed, the letters that are not acknowledged by then go back.
     ///   - take: What to do with each letter that is wanted.
     /// - Returns: Whether all letters were looked at.
     static func read(
@@ -172,13 +172,13 @@ struct DeadCommand: ParsableCommand {
         }
     }
 
-    /// Takes all letters that a queue holds at this moment, without settling any, until Ctrl-C. It ends early where no
-    /// letter comes any more, and before the broker takes the letters back.
+    /// Takes all letters that a queue holds at this moment, and settles none of them. It ends early after Ctrl-C, where
+    /// no further letter comes, and before the broker would take the letters back.
     ///
     /// - Parameters:
     ///   - queue: The queue.
-    ///   - link: A connection that takes nothing else. When it is closed, what is not acknowledged goes back, in its
-    ///     old order.
+    ///   - link: A connection that consumes nothing else. When it is closed, the letters that are not acknowledged go
+    ///     back.
     ///   - take: What to do with each letter.
     /// - Returns: Whether all letters were looked at.
     static func read(
@@ -186,8 +186,8 @@ struct DeadCommand: ParsableCommand {
     ) throws(CommandFailure) -> DeadReading {
         var reading = DeadReading(queue: queue, waiting: try link.messageCount(queue))
         if reading.waiting > 0 {
-            // All of them: what is handed back in between comes again first, or behind the others. A consumer cannot
-            // be promised more than 65,535 unacknowledged messages, but any number.
+            // Holds all letters at once: a letter that is handed back early would come again, first or behind the
+            // others. The limit of unacknowledged messages is at most 65,535; for more there must be no limit (0).
             try link.consume(queue, prefetch: reading.waiting > Int(UInt16.max) ? 0 : reading.waiting)
         }
         try reading.run(
@@ -200,7 +200,7 @@ struct DeadCommand: ParsableCommand {
         return reading
     }
 
-    /// The next letter; nil where none comes within the patience, or before Ctrl-C.
+    /// The next letter; nil where none comes within ``DeadReading/patience``, or before Ctrl-C.
     private static func nextLetter(over link: CommandConnection) throws(CommandFailure) -> DeadLetter? {
         let deadline = MonotonicTime.now().adding(DeadReading.patience)
         repeat {

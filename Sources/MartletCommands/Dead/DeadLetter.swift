@@ -2,12 +2,13 @@ import PushModel
 import Rig
 import Text
 
-/// A dead letter as `martlet dead` shows it: a job with what the worker, or the broker, says about its end.
+/// A dead letter as `martlet dead` shows it: a job, and why it ended as the worker or the broker says.
 struct DeadLetter {
     /// The message.
     let message: BrokerMessage
 
-    /// Whether the broker wrote it: a delivery limit, or a producer's own expiration. Nothing says then what happened.
+    /// Whether the broker wrote the letter, for example because of a delivery limit or a producer's own expiration.
+    /// Such a letter has no header with an outcome.
     var isFromBroker: Bool { message.header(HeaderName.outcome) == nil }
 
     /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
@@ -16,7 +17,7 @@ struct DeadLetter {
             ?? message.header(BrokerHeader.firstDeathReason).map { "broker: \($0)" } ?? "broker"
     }
 
-    /// The reason APNs or the worker gave.
+    /// The reason that APNs or the worker gave; nil without one.
     var reason: String? { message.header(HeaderName.reason) }
 
     /// The topic, from the key of the job or of the dead letter.
@@ -26,7 +27,7 @@ struct DeadLetter {
         return parts.count == 3 ? String(parts[2]) : "-"
     }
 
-    /// When it died, in milliseconds since 1970.
+    /// When the job died, in milliseconds since 1970; nil where no worker wrote that.
     var diedAt: Int64? { message.header(HeaderName.diedAt).flatMap { Int64($0) } }
 
     /// The producer's own words about the job, from its header or its body.
@@ -35,8 +36,8 @@ struct DeadLetter {
             ?? (try? JSON(reading: message.body))?.members.last { $0.0 == "\(JobField.reference)" }?.1.text
     }
 
-    /// The key that the job came with: the worker's word for it; or that of a letter which the broker wrote, as it is,
-    /// or as it was before an alternate exchange changed it.
+    /// The routing key that the job came with. A worker's letter has it in a header. A letter of the broker's has it as
+    /// its own key, or, where an alternate exchange changed that, in the account of its last death.
     var jobRoutingKey: String {
         if let key = message.header(HeaderName.originalRoutingKey) { return key }
         if !isFromBroker || message.routingKey.split(separator: ".").first != "invalid" { return message.routingKey }
@@ -69,7 +70,7 @@ struct DeadLetter {
         if let correlation = message.correlationID { lines.append("correlation_id \(correlation)") }
         if let replyTo = message.replyTo { lines.append("reply_to      \(replyTo)") }
         for header in message.headers { lines.append("\(header.name): \(header.value)") }
-        // The body's own lines stay lines.
+        // Printing shows a line end as an escape, so the body's lines are split here.
         let body = String(decoding: message.body, as: UTF8.self)
         return lines + [""] + body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }

@@ -1,9 +1,10 @@
 import EventLoop
 import Text
 
-/// How far the reading of a queue of dead letters came: a pure value, which is given the letters and the time.
+/// How far the reading of a queue of dead letters came. Its caller passes in the letters and the time.
 ///
-/// What is not read is the newest part of a queue. So a command that judges by all letters must ask whether all came.
+/// Letters that are not read are the newest of the queue. So a command that needs all letters must ask whether all
+/// came.
 struct DeadReading: Equatable {
     /// Why a reading ended.
     enum End: Equatable {
@@ -11,16 +12,17 @@ struct DeadReading: Equatable {
         case complete
         /// Ctrl-C came first.
         case interrupted
-        /// No letter came any more.
+        /// No further letter came.
         case silent
-        /// The letters were held for as long as they may be.
+        /// The letters were held for ``DeadReading/longest``.
         case outOfTime
     }
 
     /// How long the next letter may take.
     static let patience = Duration.seconds(10)
-    /// How long letters may be held without an acknowledgement. RabbitMQ closes a channel that holds a message for
-    /// longer than `consumer_timeout`, 30 minutes by default. The last letter's turn and its confirm come on top.
+    /// How long letters may be held without an acknowledgement: 25 minutes. RabbitMQ closes a channel that holds a
+    /// message for longer than `consumer_timeout`, 30 minutes by default. The rest is for the last letter: its wait for
+    /// the rate, and its confirm.
     static let longest = Duration.seconds(25 * 60)
 
     /// The queue.
@@ -48,7 +50,7 @@ struct DeadReading: Equatable {
     ///   - deadline: When to end in any case.
     ///   - now: The present.
     ///   - isInterrupted: Whether Ctrl-C was pressed.
-    ///   - next: The next letter; nil where none comes any more.
+    ///   - next: The next letter; nil where no further letter comes.
     ///   - take: What to do with each letter.
     /// - Throws: What `next` and `take` throw.
     mutating func run<Letter>(
@@ -83,7 +85,7 @@ struct DeadReading: Equatable {
         }
     }
 
-    /// What a command that cannot do with a part of the letters ends with; nil where all were read.
+    /// The failure of a command that needs all letters; nil where all were read.
     ///
     /// - Parameter consequence: What it did not do, or what it did.
     func failure(_ consequence: String) -> CommandFailure? {
@@ -93,7 +95,7 @@ struct DeadReading: Equatable {
     /// Ends a command that has done its work with the letters that were read.
     ///
     /// - Parameter consequence: What that means.
-    /// - Throws: `gaveUp` where letters are missing. After Ctrl-C that is only said.
+    /// - Throws: `gaveUp` where letters are missing. After Ctrl-C a message on standard error says so instead.
     func finish(_ consequence: String) throws(CommandFailure) {
         guard let failure = failure(consequence) else { return }
         guard end == .interrupted else { throw failure }

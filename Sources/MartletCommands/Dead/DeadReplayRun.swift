@@ -7,9 +7,9 @@ struct DeadReplayRun {
     private let link: CommandConnection
     private var pacer: Pacer?
     private var progress = ProgressLine(enabled: true)
-    /// Letters whose jobs are not confirmed yet, by the number of the job's message.
+    /// Letters whose jobs are not confirmed yet, by the number of each job's message.
     private var waiting: [UInt64: BrokerMessage] = [:]
-    /// The ids of those jobs: the broker's answer names no more than the id.
+    /// The ids of the jobs that are not confirmed yet. They must differ: the broker's answer names nothing but the id.
     private var ids: Set<String> = []
     private var skipped: [(obstacle: ReplayedJob.Obstacle, count: Int)] = []
     /// How many jobs were published, or may have been.
@@ -29,10 +29,10 @@ struct DeadReplayRun {
         self.pacer = pacer
     }
 
-    /// Why letters stay, a line for each reason.
+    /// Why letters stay, a line for each of the first 20 reasons.
     var obstacles: [String] { skipped.map { "\(TimeText.count($0.count)) \($0.obstacle.explanation)" } }
 
-    /// A letter stays.
+    /// Notes that a letter stays.
     mutating func skip(_ obstacle: ReplayedJob.Obstacle) {
         if let position = skipped.firstIndex(where: { $0.obstacle == obstacle }) {
             skipped[position].count += 1
@@ -41,7 +41,7 @@ struct DeadReplayRun {
         }
     }
 
-    /// A letter would be replayed.
+    /// Notes and prints that a letter would be replayed.
     mutating func note(wouldPublish letter: DeadLetter) {
         published += 1
         done += 1
@@ -58,7 +58,7 @@ struct DeadReplayRun {
         // Two letters of one multicast job have one id.
         if ids.contains(job.messageID) { try awaitConfirms() }
         var fates: [PublishFate] = []
-        // Before it is sent: who fails half way may have sent it.
+        // Counted before the job is sent: a failure half way does not tell whether it was sent.
         published += 1
         let number = try link.submit(job.message, routingKey: job.routingKey) { fates.append($0) }
         waiting[number] = letter.message
@@ -67,14 +67,14 @@ struct DeadReplayRun {
         progress.show("\(TimeText.count(done)) replayed")
     }
 
-    /// Waits for the confirms that are missing, and for the broker to have removed the letters.
+    /// Waits for the missing confirms, and until the broker has removed the letters.
     mutating func finish() throws(CommandFailure) {
         try awaitConfirms()
         progress.clear()
         try link.stopConsuming()
     }
 
-    /// The replay ends without its confirms.
+    /// Ends the replay without waiting for confirms.
     mutating func abandon() { progress.clear() }
 
     private mutating func awaitConfirms() throws(CommandFailure) {

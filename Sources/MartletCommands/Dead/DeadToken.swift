@@ -1,9 +1,9 @@
 import PushModel
 import Text
 
-/// A device token that APNs calls dead, as a letter tells it.
+/// A device token that APNs calls dead, according to one letter.
 struct DeadToken {
-    /// What the device token is dead for.
+    /// The environment and topic that a device token is dead for.
     struct Place: Hashable {
         /// Which APNs.
         var environment: String
@@ -13,9 +13,9 @@ struct DeadToken {
 
     /// The device token.
     var token: String
-    /// What it is dead for.
+    /// The environment and topic that it is dead for.
     var place: Place
-    /// Since when APNs knows, in milliseconds since 1970, where it says so.
+    /// Since when APNs knows that the device token is dead, in milliseconds since 1970; nil where APNs does not say.
     var invalidSince: Int64?
     /// When the worker wrote the letter, in milliseconds since 1970.
     var diedAt: Int64
@@ -24,10 +24,11 @@ struct DeadToken {
     /// Whether it may be alive, and must not be deleted.
     var isHeld: Bool
 
-    /// Since when it is dead, as far as anybody knows.
+    /// Since when the device token is dead, in milliseconds since 1970: by APNs, else by the letter.
     var deadSince: Int64 { invalidSince ?? diedAt }
 
-    /// Whether this counts more than what another letter says about the same token. What may be wrong counts least.
+    /// Whether this letter's word counts more than another letter's about the same token: `hold` counts less than
+    /// `drop_token`, and of two equal ones the later death counts.
     ///
     /// - Parameter other: The token of the other letter.
     func outranks(_ other: DeadToken) -> Bool {
@@ -36,7 +37,7 @@ struct DeadToken {
 
     private var action: String { "\((isHeld ? Action.hold : .dropToken).text)" }
 
-    /// A row with tabs: token, topic, environment, since when, action.
+    /// A row with tabs: token, topic, environment, time of death, action.
     var line: [UInt8] {
         let columns = [
             token, place.topic, place.environment, DateTime.write(deadSince, withMilliseconds: true), action,
@@ -44,7 +45,7 @@ struct DeadToken {
         return Array(columns.map(\.printable).joined(separator: "\t").utf8)
     }
 
-    /// The token for programs. Names that results have, too, mean the same there.
+    /// The token for programs. A name that results have, too, means the same as in results.
     var json: JSON {
         .object([
             ("\(ResultField.deviceToken.name)", .text(token)), ("\(ResultField.topic.name)", .text(place.topic)),

@@ -8,12 +8,12 @@ struct DeadTokenLetter {
     let message: BrokerMessage
     /// The device tokens that it is about.
     let tokens: [DeadToken]
-    /// What the worker asked to do about them; nil from workers that did not say yet.
+    /// What the worker asked to do about the device tokens; nil from older workers, which did not say.
     let action: String?
     /// When it was written, in milliseconds since 1970.
     let diedAt: Int64
 
-    /// Reads a letter; nil for one that is not a worker's about device tokens.
+    /// Reads a letter; nil where it is not a worker's letter about device tokens.
     ///
     /// - Parameters:
     ///   - letter: The letter.

@@ -1,12 +1,13 @@
 import PushModel
 import Rig
 
-/// The device tokens that letters call dead, each of them once: a pure value.
+/// The device tokens that letters call dead, each device token of a topic once: a pure value.
 ///
 /// A hold begins only after a worker has seen some fifty dead device tokens, or more on a busy route. Until then its
-/// letters say `drop_token`. So a letter is on hold, too, if one of the same topic says `hold` up to an hour later.
+/// letters say `drop_token`. So a letter is on hold, too, if another letter of the same topic says `hold` up to an hour
+/// later.
 struct DeadTokenList {
-    /// For how many minutes a later hold makes a letter doubtful.
+    /// A hold makes the letters of so many minutes before it doubtful.
     static let doubtfulMinutes: Int64 = 60
 
     /// How many device tokens of one topic are dead.
@@ -15,11 +16,11 @@ struct DeadTokenList {
         var place: DeadToken.Place
         /// How many may be deleted.
         var dead = 0
-        /// How many more may be alive.
+        /// How many more are on hold, because they may be alive.
         var held = 0
     }
 
-    /// Where a device token is told from another one.
+    /// Two device tokens are the same if they have the same name.
     private struct Name: Hashable {
         var token: String
         var place: DeadToken.Place
@@ -29,14 +30,14 @@ struct DeadTokenList {
     /// The minutes since 1970 in which letters say `hold`.
     private var holds: [DeadToken.Place: Set<Int64>] = [:]
 
-    /// How many letters are wanted.
+    /// How many wanted letters were added.
     var letterCount: Int { letters.count }
 
-    /// Learns of a letter.
+    /// Adds a letter.
     ///
     /// - Parameters:
     ///   - letter: The letter.
-    ///   - isWanted: Whether its device tokens are; a hold concerns others, too.
+    ///   - isWanted: Whether its device tokens are wanted. A hold counts in any case: it concerns other letters, too.
     mutating func add(_ letter: DeadTokenLetter, isWanted: Bool) {
         if letter.action == "\(Action.hold.text)", let place = letter.tokens.first?.place {
             holds[place, default: []].insert(letter.diedAt / 60_000)
@@ -44,7 +45,7 @@ struct DeadTokenList {
         if isWanted { letters.append(letter) }
     }
 
-    /// The letters that say what may be printed.
+    /// The messages of the letters whose device tokens may be printed.
     ///
     /// - Parameter held: Whether device tokens on hold may be printed as well.
     func settled(includingHeld held: Bool) -> [BrokerMessage] {
@@ -53,7 +54,7 @@ struct DeadTokenList {
 
     /// The device tokens in an order that is always the same.
     ///
-    /// - Parameter held: Whether those on hold are among them.
+    /// - Parameter held: Whether device tokens on hold are among them.
     func tokens(includingHeld held: Bool) -> [DeadToken] {
         merged.filter { held || !$0.isHeld }.sorted {
             ($0.place.environment, $0.place.topic, $0.token) < ($1.place.environment, $1.place.topic, $1.token)

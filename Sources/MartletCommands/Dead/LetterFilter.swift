@@ -16,7 +16,7 @@ struct LetterFilter: ParsableArguments {
     @OptionGroup var source: ConfigurationOptions
 
     func validate() throws {
-        // Nobody is to take the broker of --broker for that of the file.
+        // The file is read for its topics only. Nobody must believe that its broker is asked.
         if source.config != nil, route.isEmpty {
             throw ValidationError("--config belongs to --route: it tells topics. --broker tells the broker.")
         }
@@ -28,7 +28,7 @@ struct LetterFilter: ParsableArguments {
             && newerThan == nil
     }
 
-    /// The routes that are wanted, by the configuration; nil where any route is.
+    /// The wanted routes, as the configuration has them; nil where all routes are wanted.
     ///
     /// - Throws: What is wrong with the configuration, or `usage` for a route that it does not have.
     func routes() throws(CommandFailure) -> LetterRoutes? {
@@ -41,7 +41,7 @@ struct LetterFilter: ParsableArguments {
     /// - Parameters:
     ///   - letter: The letter.
     ///   - routes: What ``routes()`` gave.
-    ///   - now: Milliseconds since 1970. A letter that nobody dated has no age.
+    ///   - now: Milliseconds since 1970. A letter without a time has no age: neither limit of age admits it.
     func admits(_ letter: DeadLetter, of routes: LetterRoutes?, now: Int64) -> Bool {
         let age = letter.diedAt.map { now - $0 }
         return (topic.isEmpty || topic.contains(letter.topic))

@@ -10,7 +10,7 @@ enum LetterJob {
     /// - Parameters:
     ///   - properties: The letter's properties.
     ///   - bytes: The buffer with the letter.
-    ///   - keepingDeadline: Whether the job's deadline is one of them.
+    ///   - keepingDeadline: Whether the job's deadline is among them.
     static func headers(of properties: MessagePropertyReader, in bytes: [UInt8], keepingDeadline: Bool) -> [Field] {
         guard let table = properties.headers else { return [] }
         var headers: [Field] = []
@@ -34,7 +34,7 @@ enum LetterJob {
     /// - Parameters:
     ///   - letter: The letter.
     ///   - properties: Its properties.
-    ///   - headers: Those of the job.
+    ///   - headers: The headers of the job.
     ///   - routingKey: The key that the job came with.
     ///   - deadline: Another deadline for the job; nil to keep its own.
     ///   - now: Milliseconds since 1970.

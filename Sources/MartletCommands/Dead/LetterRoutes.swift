@@ -1,9 +1,10 @@
 import PushModel
 import Topology
 
-/// Tells whose jobs dead letters were: a pure value.
+/// Tells which routes the jobs of dead letters belonged to: a pure value.
 ///
-/// A letter does not name its route. The key that its job came with tells it, by the topics that each route has now.
+/// A letter does not name its route. So the route follows from the job's routing key and the topics that each route
+/// has now.
 struct LetterRoutes {
     private let table: RoutesTable
     private let wanted: Set<Int>

@@ -1,6 +1,6 @@
 /// The oldest of all letters that are offered, up to a limit, oldest first: a pure value.
 ///
-/// A queue need not hold letters in the order in which they died: a look that was ended half way may have put the
+/// A queue may hold letters in another order than that of their deaths: a look that was ended half way may have put the
 /// letters that it had seen behind the others.
 struct OldestLetters<Letter> {
     /// How many letters are kept.
@@ -22,7 +22,7 @@ struct OldestLetters<Letter> {
     ///
     /// - Parameters:
     ///   - letter: The letter.
-    ///   - diedAt: When it died, in milliseconds since 1970; nil where nobody wrote that, so that it keeps its place
+    ///   - diedAt: When it died, in milliseconds since 1970; nil where nobody wrote that. Such a letter keeps its place
     ///     behind the letter that was offered before it.
     mutating func offer(_ letter: @autoclosure () -> Letter, diedAt: Int64?) {
         offered += 1

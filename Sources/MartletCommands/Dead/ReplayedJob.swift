@@ -14,12 +14,12 @@ struct ReplayedJob {
         case deadTokens
         /// The job's deadline has passed.
         case deadlinePassed
-        /// The job's expiration has passed. It stands in the job, where a replay changes nothing.
+        /// The job's expiration has passed. The expiration is part of the job, and a replay does not change the job.
         case expirationPassed
-        /// A worker would refuse it again, and why.
+        /// A worker would refuse the job again, for this reason.
         case invalid(String)
 
-        /// What is in the way, to follow a number of letters.
+        /// The obstacle in words that follow a number of letters.
         var explanation: String {
             switch self {
             case .replayed: "were replayed under this name and failed again"

@@ -3,9 +3,9 @@ import PushWorker
 import Rig
 import Text
 
-/// The demo's campaign, and what an operator asks of all workers about it: pure.
+/// The demo's campaign, and the commands that an operator gives all workers about it: pure.
 struct DemoCampaignPlan: Sendable {
-    /// What the operator asks for, in this order.
+    /// The operator's commands, in this order.
     enum Step: CaseIterable {
         /// The campaign waits.
         case pause
@@ -17,28 +17,28 @@ struct DemoCampaignPlan: Sendable {
 
     /// How the references of its jobs begin.
     static let prefix = "campaign-7/"
-    /// How those of the part begin that is cancelled.
+    /// How the references of the part that is cancelled begin.
     static let cancelledPrefix = "\(prefix)de/"
-    /// After how long the pause would end by itself. That is less than the second retry tier takes, so jobs wait in the
-    /// first one, and go on two seconds after they may.
+    /// The pause ends by itself after this time. It is shorter than the second retry tier's delay of 15 s. So jobs wait
+    /// in the first tier, of 2 s, and go on about 2 s after they may.
     static let longestPause = Duration.seconds(14)
 
     private static let parts = ["de", "fr", "en"]
 
     /// How many jobs the campaign has.
     let count: Int
-    /// How many urgent jobs there are meanwhile.
+    /// How many urgent jobs are published during the pause.
     let highCount: Int
 
     /// Plans a campaign.
     ///
-    /// - Parameter jobs: How many jobs the demo publishes in all: a fiftieth of them are the campaign's, at most 300.
+    /// - Parameter jobs: How many jobs the demo publishes in all. A fiftieth of them are the campaign's: from 6 to 300.
     init(among jobs: Int) {
         count = min(max(jobs / 50, 6), 300)
         highCount = min(max(jobs / 500, 2), 30)
     }
 
-    /// How many of its jobs are in the part that is cancelled.
+    /// How many of the campaign's jobs are in the part that is cancelled.
     var cancelledCount: Int { (0..<count).count { reference($0).hasPrefix(Self.cancelledPrefix) } }
 
     /// The reference of a job of the campaign.
@@ -70,7 +70,7 @@ struct DemoCampaignPlan: Sendable {
     /// The device tokens of the urgent jobs.
     var highTokens: Set<String> { Set((0..<highCount).map { Self.token("1c8", $0) }) }
 
-    /// What the operator asks for in a step.
+    /// The operator's command of a step.
     ///
     /// - Parameters:
     ///   - step: The step.

@@ -8,12 +8,12 @@ import RabbitMQ
 import Rig
 import Text
 
-/// Publishes the demo's campaign, pauses it, cancels a part of it and resumes the rest, while urgent jobs pass; blocks
-/// all the time.
+/// Publishes the demo's campaign, pauses it, cancels a part of it and resumes the rest. Urgent jobs pass it meanwhile.
+/// Blocks all the time.
 struct DemoCampaignShow {
-    /// How long workers have to hear of a command before people see what it does.
+    /// How long the show waits for the workers to read a command before it goes on.
     static let pause = Duration.milliseconds(300)
-    /// How long the urgent jobs may take before the show goes on without them: well within the campaign's pause.
+    /// How long the urgent jobs may take before the show goes on without them. It is shorter than the campaign's pause.
     static let patience = Duration.seconds(8)
 
     private typealias Plan = DemoCampaignPlan
@@ -45,7 +45,7 @@ struct DemoCampaignShow {
 
     /// Gives the show.
     ///
-    /// - Parameter producer: What publishes its jobs.
+    /// - Parameter producer: Publishes the show's jobs.
     /// - Throws: `AMQPError` where the broker fails.
     func run(_ producer: inout RunProducer) throws {
         let operators = try local.connect("demo operator")
@@ -80,7 +80,7 @@ struct DemoCampaignShow {
         try producer.finish(audit: audit)
     }
 
-    /// Asks all workers for something.
+    /// Publishes a step's command to all workers.
     private func ask(_ step: DemoCampaignPlan.Step, _ operators: AMQPBlockingClient) throws {
         guard !isStopped.isRaised else { return }
         var message = OutgoingMessage()
@@ -90,7 +90,7 @@ struct DemoCampaignShow {
         }
     }
 
-    /// How many of some device tokens APNs has accepted a push for.
+    /// How many of these device tokens APNs has accepted a push for.
     private func pushed(_ tokens: Set<String>) -> Int {
         Set(local.simulator.ledger.records().lazy.filter { $0.status == 200 }.map(\.token)).intersection(tokens).count
     }

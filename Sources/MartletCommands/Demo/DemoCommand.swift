@@ -4,7 +4,7 @@ import LocalStack
 import Logging
 import UnixSignals
 
-/// `martlet demo`: everything at once, on real parts, with an account at the end.
+/// `martlet demo`: runs broker, APNs, devices and workers together, and compares their numbers at the end.
 struct DemoCommand: AsyncParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
@@ -49,7 +49,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     /// Runs the demo until it is over or a signal ends it.
     func run() async throws {
-        // What the parts in this process log would disturb the view; the workers log to files.
+        // Log lines of this process would disturb the view. The workers log to files.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         let isKept = keep || Self.isKeptByEnvironment(getenv("KEEP").map { String(cString: $0) })
         let demo = Task { [jobs, seed, format] in
@@ -61,7 +61,7 @@ struct DemoCommand: AsyncParsableCommand {
             var count = 0
             for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
                 count += 1
-                // The second time nobody waits; what was started ends with this process anyway.
+                // A second signal ends the process at once. Its children end with it.
                 if count > 1 { Glibc._exit(CommandStatus.gaveUp.rawValue) }
                 Console.talk("\nStopping everything that was started.")
                 demo.cancel()

@@ -9,30 +9,30 @@ struct DemoDeviceAccount: Equatable {
         var id: String
         /// The device token.
         var token: String
-        /// What was answered.
+        /// The status of APNs' answer.
         var status: Int
         /// When, in milliseconds since 1970.
         var time: Int64
     }
 
-    /// Whose the device is and what happened to it.
+    /// Who owns the device, and what happened to it.
     var owner: DemoDevicePlan.Owner
     /// How many pushes APNs accepted for it.
     var accepted = 0
-    /// How many of these arrived.
+    /// How many of the accepted pushes arrived.
     var received = 0
-    /// How many of those had waited at APNs until the device was back.
+    /// How many of the accepted pushes waited at APNs, and arrived after the device was back.
     var onReturn = 0
-    /// How many a newer notification of the same app took the place of while they waited.
+    /// How many pushes were replaced by a newer notification of the same app while they waited.
     var replaced = 0
-    /// How many pushes were answered 410, as the app was gone.
+    /// How many pushes were answered 410, because the app was gone.
     var unregistered = 0
     /// The `apns-id` of every push that should have arrived and did not.
     var missing: [String] = []
     /// The `apns-id` of everything that arrived and was never accepted.
     var unexpected: [String] = []
 
-    /// Whether everything arrived that should have, and what was to be shown about this device was seen to happen.
+    /// Whether the account has no fault, and the device's fate shows in its pushes.
     var isClean: Bool {
         guard missing.isEmpty, unexpected.isEmpty, accepted > 0 else { return false }
         return switch owner.fate {
@@ -42,11 +42,11 @@ struct DemoDeviceAccount: Equatable {
         }
     }
 
-    /// Compares.
+    /// Compares the pushes that APNs accepted with the arrivals on a device.
     ///
     /// - Parameters:
-    ///   - member: The device and what arrived on it.
-    ///   - pushes: What APNs saw, in order.
+    ///   - member: The device with its arrivals.
+    ///   - pushes: All pushes that APNs saw, in order.
     init(_ member: DemoDevices.Member, pushes: [Push]) {
         owner = member.owner
         let arrived = Set(member.arrivals)
@@ -57,7 +57,7 @@ struct DemoDeviceAccount: Equatable {
             let taken = own.filter { $0.status == 200 }
             let waiting = taken.filter { member.absence?.covers($0.time) ?? false }
             let stored = Set(waiting.map(\.id))
-            // The same push may be accepted twice after a worker's death; what counts is its place the last time.
+            // The same push may be accepted twice after a worker's death. Only its last place counts.
             let newest = waiting.last?.id
             for id in Set(taken.map(\.id)) {
                 accepted += 1
@@ -78,7 +78,7 @@ struct DemoDeviceAccount: Equatable {
         missing.sort()
     }
 
-    /// The same for programs.
+    /// The account for programs.
     var json: JSON {
         .object([
             ("name", .text(owner.name)), ("accepted", .integer(Int64(accepted))),
@@ -88,7 +88,7 @@ struct DemoDeviceAccount: Equatable {
         ])
     }
 
-    /// What some devices received, a few words each.
+    /// A few words for each device about what it received.
     ///
     /// - Parameter accounts: One for each device.
     static func words(_ accounts: [DemoDeviceAccount]) -> [String] {
@@ -101,7 +101,7 @@ struct DemoDeviceAccount: Equatable {
         }
     }
 
-    /// What to complain about, each with the device's name.
+    /// The faults of all accounts by title. Each name begins with the device's.
     ///
     /// - Parameter accounts: One for each device.
     static func complaints(_ accounts: [DemoDeviceAccount]) -> [(title: String, names: [String])] {

@@ -1,21 +1,21 @@
 import LocalStack
 import Rig
 
-/// Whose the demo's devices are, what happens to them, and what is pushed to them: pure.
+/// The demo's devices: their owners, what happens to them, and which pushes they get. Pure.
 struct DemoDevicePlan {
     /// What happens to a device while the demo runs.
     enum Fate: Equatable {
         /// It is online all the time.
         case stays
-        /// It leaves the network for a while; what came meanwhile waits for it, the newest of each app.
+        /// It leaves the network for a while. Meanwhile the newest notification of each app waits for it.
         case leaves
-        /// Its owner removes the first app, whose device token is dead from then on.
+        /// Its owner removes the first app. That app's device token is dead from then on.
         case uninstalls
     }
 
     /// A device.
     struct Owner: Equatable {
-        /// Whose it is.
+        /// The owner's name.
         var name: String
         /// What happens to it.
         var fate = Fate.stays
@@ -50,13 +50,13 @@ struct DemoDevicePlan {
 
     /// The pushes of a round, in order.
     ///
-    /// - Parameter round: Which.
+    /// - Parameter round: The round.
     static func pushes(in round: Round) -> [Push] {
         let apps = DemoJobMix.apps.indices
         var pushes: [Push] = []
         switch round {
         case .together:
-            // The first app is among those of the one who will lose it.
+            // The owner who will lose the first app gets a push for it here.
             for turn in 0..<2 {
                 pushes += owners.indices.map { Push(device: $0, app: ($0 + turn + 1) % apps.count) }
             }
@@ -82,7 +82,7 @@ struct DemoDevicePlan {
         return pushes
     }
 
-    /// How many pushes of a round arrive at a device, those included that arrive once it is back.
+    /// How many pushes of a round arrive at a device, including pushes that arrive only when it is back.
     ///
     /// - Parameters:
     ///   - round: Which round.
@@ -102,7 +102,7 @@ struct DemoDevicePlan {
     /// - Parameters:
     ///   - push: The push.
     ///   - token: The device token of the app.
-    ///   - number: Which push of all; every other is raw, the rest enveloped.
+    ///   - number: Which push of all. Odd numbers give raw jobs, even numbers enveloped ones.
     ///   - id: The job's id.
     static func job(_ push: Push, token: String, number: Int, id: String) -> RunProducer.Job {
         let app = DemoJobMix.apps[push.app]

@@ -5,11 +5,12 @@ import LocalStack
 import Rig
 import Text
 
-/// Pushes to the demo's devices and lets one leave, come back, and one lose an app meanwhile; blocks all the time.
+/// Pushes to the demo's devices. Meanwhile one device leaves and comes back, and another one loses an app. Blocks all
+/// the time.
 struct DemoDeviceShow {
     /// The time between two pushes, so that people see them arrive.
     static let pace = Duration.milliseconds(120)
-    /// How long something may take before the show goes on without it; the report then says what is missing.
+    /// How long the show waits for a change before it goes on. The report then says what is missing.
     static let patience = Duration.seconds(30)
 
     private typealias Plan = DemoDevicePlan
@@ -40,13 +41,13 @@ struct DemoDeviceShow {
         self.audit = audit
         self.isStopped = isStopped
         self.tell = tell
-        // A provider goes on with a token it was given, dead or not.
+        // Like a provider, the show goes on with the token that it was given, even when that is dead.
         tokens = devices.members.map(\.tokens)
     }
 
     /// Gives the show.
     ///
-    /// - Parameter producer: What publishes its jobs.
+    /// - Parameter producer: Publishes the show's jobs.
     /// - Throws: `AMQPError` where the broker fails.
     mutating func run(_ producer: inout RunProducer) throws {
         try publish(.together, &producer)
@@ -98,19 +99,19 @@ struct DemoDeviceShow {
         for index in arrivals.indices { arrivals[index] += Plan.arrivals(in: round, at: index) }
     }
 
-    /// Waits until something holds, the show is stopped, or patience ends.
+    /// Waits until a condition holds, the show is stopped, or ``patience`` is over.
     private func wait(until holds: (Self) -> Bool) {
         let deadline = ContinuousClock.now.advanced(by: Self.patience)
         // Neither devices nor the simulator's ledger tell this thread when they change.
         while !isStopped.isRaised, !holds(self), ContinuousClock.now < deadline { usleep(50_000) }
     }
 
-    /// Whether every device has all that was to arrive so far.
+    /// Whether every device has all pushes that should have arrived so far.
     private func hasArrived() -> Bool {
         zip(devices.members, arrivals).allSatisfy { Set($0.arrivals).count >= $1 }
     }
 
-    /// Whether APNs has answered all of a round that does not arrive at once.
+    /// Whether APNs has answered a round's pushes to the devices that do not get them at once.
     private func wasAnswered(_ round: Plan.Round) -> Bool {
         var wanted: [String: Int] = [:]
         for push in Plan.pushes(in: round) where Plan.owners[push.device].fate != .stays {

@@ -6,15 +6,15 @@ import PushModel
 import Rig
 import Synchronization
 
-/// The demo's devices: each lives on a thread of this process, and is ended by whoever owns this value.
+/// The demo's devices. Each lives on a thread of this process, until the owner of this object calls ``stop()``.
 final class DemoDevices: Sendable {
-    /// A length of time without a connection.
+    /// A time during which a device is not connected.
     struct Absence: Equatable {
         /// Milliseconds since 1970 just before the device was told to leave.
         var left: Int64
         /// How many notifications had arrived by then.
         var arrivalsBefore: Int
-        /// Milliseconds since 1970 at which the device was connected again; nil before.
+        /// Milliseconds since 1970 when the device was connected again; nil before that.
         var back: Int64?
         /// How many notifications had arrived by then.
         var arrivalsUntilBack: Int?
@@ -23,9 +23,9 @@ final class DemoDevices: Sendable {
         func covers(_ time: Int64) -> Bool { time >= left && time <= back ?? .max }
     }
 
-    /// What is known of a device.
+    /// A device: its owner, its state, and its arrivals.
     struct Member: Equatable {
-        /// Whose it is.
+        /// Who owns it.
         var owner: DemoDevicePlan.Owner
         /// The newest device token of each topic.
         var tokens: [String: String] = [:]
@@ -33,11 +33,11 @@ final class DemoDevices: Sendable {
         var isOnline = false
         /// The topics of apps that were removed.
         var removed: Set<String> = []
-        /// The `apns-id` of all that arrived, in order; more than once where it came more than once.
+        /// The `apns-id` of every notification that arrived, in order. A notification that came twice is here twice.
         var arrivals: [String] = []
-        /// What arrived last, in words.
+        /// The last notification that arrived, in words.
         var last = ""
-        /// When it was not connected.
+        /// When it was not connected; nil where the demo did not tell it to leave.
         var absence: Absence?
 
         /// Whether a notification arrived after the device was told to leave.
@@ -51,7 +51,7 @@ final class DemoDevices: Sendable {
             return arrivals.dropFirst(count).contains(id)
         }
 
-        /// Takes in what happened.
+        /// Takes in an event of the device.
         ///
         /// - Parameters:
         ///   - event: What happened.
@@ -116,7 +116,7 @@ final class DemoDevices: Sendable {
                 state.withLock { $0[index].take(event, at: WallClock.milliseconds()) }
             }
             let mailbox = client.mailbox
-            // A device whose loop failed receives nothing more, which the accounts show.
+            // A device whose loop failed receives nothing more. The accounts show that.
             let thread = try LoopThread.start(name: "demo-device") { try? client.run() }
             running.withLock { $0.append(Running(mailbox: mailbox, thread: thread)) }
         }

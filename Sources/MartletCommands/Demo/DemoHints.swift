@@ -5,7 +5,7 @@ import Text
 
 /// The commands to look closer at a demo that keeps running.
 struct DemoHints {
-    /// What to say when nothing is kept.
+    /// The text at the end of a demo that does not keep running.
     static let later = [
         "",
         "To look closer, keep everything running: `KEEP=1 make run`, or `martlet demo --keep`. It prints commands for",

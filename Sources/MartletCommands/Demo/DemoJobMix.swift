@@ -2,7 +2,7 @@ import PushModel
 import Rig
 import Text
 
-/// The demo's jobs: mostly good ones of both forms, and a few of everything that goes wrong, in a shuffled order.
+/// The demo's jobs, shuffled: mostly good jobs of both forms, and a few of each kind that goes wrong.
 struct DemoJobMix: Sequence, IteratorProtocol {
     /// What a job is like.
     enum Kind: UInt8, CaseIterable {
@@ -36,10 +36,10 @@ struct DemoJobMix: Sequence, IteratorProtocol {
         case tooLarge
         /// A topic that no route claims.
         case unroutable
-        /// The deadline is over before the job is read.
+        /// The deadline has passed before the job is read.
         case late
 
-        /// How many of 10,000 jobs are of this kind; the two good kinds share the rest.
+        /// How many of 10,000 jobs are of this kind. The two good kinds have 0 here, and share the rest.
         var share: Int {
             switch self {
             case .raw, .enveloped: 0
@@ -91,7 +91,7 @@ struct DemoJobMix: Sequence, IteratorProtocol {
     /// Plans the jobs.
     ///
     /// - Parameters:
-    ///   - count: How many; at least one of every kind is among them.
+    ///   - count: How many jobs. At least one job of every kind that goes wrong is among them.
     ///   - seed: The same seed gives the same jobs in the same order.
     init(count: Int, seed: UInt64) {
         random = SplitMix64(seed: seed)

@@ -1,12 +1,12 @@
 import Glibc
 import Text
 
-/// A line that shows that something goes on which takes time and tells nothing by itself; on a terminal only.
+/// A line on a terminal that shows how long a silent piece of work has taken so far.
 enum DemoPulse {
     /// How often the line changes.
     static let interval = Duration.milliseconds(200)
 
-    /// Shows the line while something is done, and takes it away.
+    /// Shows the line during some work, and removes it afterwards. Without a terminal it only does the work.
     ///
     /// - Parameters:
     ///   - what: What is under way.
@@ -44,7 +44,7 @@ enum DemoPulse {
 
     private static func end(_ pulse: Task<Void, Never>) async {
         pulse.cancel()
-        // It may be drawing.
+        // The task may still be drawing.
         await pulse.value
         Console.redraw("")
     }

@@ -5,7 +5,7 @@ import Text
 
 /// What happened in a demo, in words and as JSON: pure.
 struct DemoReport {
-    /// Percentiles of some lengths of time, in milliseconds.
+    /// Percentiles of durations, in milliseconds.
     struct Times: Equatable {
         var p50: Int64 = 0
         var p90: Int64 = 0
@@ -36,7 +36,7 @@ struct DemoReport {
     /// The columns of a line: what the smallest usual terminal shows.
     static let width = 79
 
-    /// Which jobs were published.
+    /// The seed that chose the jobs.
     var seed: UInt64
     /// How many jobs the broker took.
     var jobs: Int
@@ -44,13 +44,13 @@ struct DemoReport {
     var refused: Int
     /// The worker that was killed.
     var killedWorker: String?
-    /// What was read of results and dead letters.
+    /// The account of results and dead letters.
     var state: RunAudit.State
-    /// How ledgers of producer, APNs and results compare.
+    /// How the ledgers of the producers, APNs and the results compare.
     var balance: RunLedger.Balance
-    /// What is in the dead-letter queues.
+    /// How many messages each dead-letter queue holds.
     var deadLetters: [String: Int]
-    /// What arrived on the devices.
+    /// The accounts of the devices.
     var devices: [DemoDeviceAccount] = []
 
     /// Whether everything is final and explained.
@@ -59,7 +59,8 @@ struct DemoReport {
             && devices.allSatisfy(\.isClean)
     }
 
-    /// Final reports per second, from the first to the last that needed one attempt: retries wait on purpose.
+    /// Final reports per second, from the first to the last notification that needed one attempt. Retries do not count,
+    /// because they wait on purpose.
     var throughput: Int {
         guard let span = state.firstAttemptSpan, span.upperBound > span.lowerBound else { return state.firstAttempts }
         return state.firstAttempts * 1_000 / Int(span.upperBound - span.lowerBound)
@@ -140,7 +141,7 @@ struct DemoReport {
             }
     }
 
-    /// The reasons of an outcome, counted where there are several.
+    /// The reasons of an outcome; with a count for each where there are several.
     private static func reasons(_ kinds: [(key: ResultRecord.Kind, value: Int)], width: Int) -> String {
         let words = kinds.map { kind, count in
             let why = [kind.status.map(String.init), kind.reason].compactMap(\.self).joined(separator: " ")

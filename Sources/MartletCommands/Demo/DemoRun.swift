@@ -11,13 +11,13 @@ import Topology
 
 /// One demo from the first process to the verdict. Cancelling its task ends it early; everything is stopped either way.
 struct DemoRun {
-    /// Something that happened while the demo ran.
+    /// An event of a running demo.
     enum Event: Sendable {
         /// Results or dead letters were read.
         case read
         /// Time passed.
         case tick
-        /// A producer is done; it could not publish this many jobs.
+        /// A producer is done. The broker refused so many of its jobs.
         case published(refused: Int)
         /// A producer failed.
         case failed(String)
@@ -48,7 +48,7 @@ struct DemoRun {
     ///
     /// - Parameters:
     ///   - jobs: How many jobs to publish.
-    ///   - seed: Which jobs.
+    ///   - seed: Chooses the jobs; the same seed gives the same ones.
     ///   - isKept: Whether everything runs on until the task is cancelled.
     ///   - format: How the report is printed.
     init(jobs: Int, seed: UInt64, isKept: Bool, format: OutputFormat) {
@@ -65,10 +65,10 @@ struct DemoRun {
     /// Runs the demo.
     ///
     /// - Returns: Whether everything is final and explained.
-    /// - Throws: `CancellationError` when it was stopped early, else what made it impossible.
+    /// - Throws: `CancellationError` where it was stopped early, else the failure that ended it.
     mutating func run() async throws -> Bool {
         view.say("Starting a private RabbitMQ and a local APNs; then two workers and six devices.")
-        // The management API takes time to start, and serves only who looks closer.
+        // The management API takes time to start. Only a demo that keeps running needs it.
         let options = PrivateBrokerOptions(management: isKept)
         let local = try await DemoPulse.show("RabbitMQ and APNs are starting") {
             try await LocalRun.start(apps: DemoJobMix.apps, requestTimeout: Self.requestTimeout, broker: options)
@@ -80,10 +80,10 @@ struct DemoRun {
         } catch {
             result = .failure(error)
         }
-        // Outside of this task: a cancelled one may not wait any more.
+        // In another task: in this one, if it is cancelled, nothing can wait any more.
         let (crew, phones) = (workers, devices)
         await Task {
-            // Queues and results go away with the broker, so there is nothing left worth finishing.
+            // The queues and results end with the broker, so the workers need not finish anything.
             await crew.stop(grace: .zero)
             _ = try? await BlockingWork.run("demo-stop") { phones.stop() }
             await local.stop()
@@ -154,7 +154,7 @@ struct DemoRun {
 
     /// Publishes jobs once workers take them; blocks.
     ///
-    /// - Returns: How many the broker refused.
+    /// - Returns: How many jobs the broker refused.
     private static func publish(
         on local: LocalRun, until isStopped: StopSign, _ body: (inout RunProducer) throws -> Void
     ) throws -> Int {
@@ -178,19 +178,19 @@ struct DemoRun {
         }
     }
 
-    /// Waits until both workers consume from every route's queue, so that latency is not that of their start; blocks.
+    /// Waits until both workers consume from every route's queue, so that latencies do not include their start; blocks.
     private static func awaitConsumers(_ client: AMQPBlockingClient, until isStopped: StopSign) throws {
         for app in DemoJobMix.apps {
-            // The broker tells nobody when a consumer comes, so it is asked.
+            // The broker does not report a new consumer, so this asks again and again.
             while !isStopped.isRaised, try client.depth(of: TopologyNames.jobQueue(route: app.route)).consumers < 2 {
                 usleep(50_000)
             }
         }
     }
 
-    /// Shows how it goes until everything is final.
+    /// Shows the progress until every notification is final, or nothing moves for ``DemoScript/patience``.
     ///
-    /// - Returns: Whether it came to that.
+    /// - Returns: Whether every notification is final.
     private mutating func follow(
         _ events: AsyncStream<Event>, _ audit: RunAudit, _ workers: inout DemoWorkers
     ) async throws -> Bool {
@@ -248,7 +248,7 @@ struct DemoRun {
         view.show(status)
     }
 
-    /// Waits until nothing is under way any more, compares the ledgers, and says what happened.
+    /// Waits until no job is under way any more, compares the ledgers, and prints the report.
     private mutating func conclude(
         _ local: LocalRun, _ audit: RunAudit, _ workers: DemoWorkers, isComplete: Bool
     ) async throws -> Bool {
@@ -275,7 +275,7 @@ struct DemoRun {
             seed: seed, jobs: status.jobs - refused, refused: refused, killedWorker: killedWorker, state: state,
             balance: state.ledger.balance(),
             deadLetters: Dictionary(uniqueKeysWithValues: dead.map { ($0, queues[$0]?.total ?? 0) }), devices: accounts)
-        // First, so that the verdict is the last line.
+        // Before the report, so that the verdict is the last line.
         if !isKept { for line in DemoHints.later { view.say(line) } }
         switch format {
         case .text: report.lines(colour: Self.coloursReport).forEach { Console.data(Array($0.utf8)) }
@@ -308,12 +308,12 @@ struct DemoRun {
         }
     }
 
-    /// Says how to look closer and leaves time for it, where that was asked for.
+    /// Prints the hints and keeps everything running, where that was asked for.
     private mutating func closeUp(_ local: LocalRun, _ workers: DemoWorkers) async throws {
         guard isKept else { return }
         let hints = try DemoHints(local, workers.alive, devices.members)
         for line in hints.lines { view.say(line) }
-        // Ended by cancelling the task, which a signal does.
+        // A signal cancels the task, and that ends the sleep.
         try? await Task.sleep(for: .seconds(365 * 86_400))
     }
 
@@ -321,7 +321,7 @@ struct DemoRun {
 }
 
 extension DemoScript.Progress {
-    /// How far the run of a ledger is.
+    /// Reads the progress from a ledger.
     fileprivate init(_ ledger: borrowing RunLedger) {
         self.init(promised: ledger.promises, open: ledger.open, final: ledger.finals)
     }

@@ -1,4 +1,4 @@
-/// What the demo does when: decided from numbers alone, with the time passed in.
+/// Decides what the demo does next, from numbers and a time that is passed in.
 struct DemoScript {
     /// What to do next.
     enum Step: Equatable {
@@ -8,7 +8,7 @@ struct DemoScript {
         case replaceWorker
         /// Every promised notification is final.
         case finish
-        /// Nothing has moved for so long that it will not.
+        /// Nothing has moved for ``DemoScript/patience``: end anyway.
         case giveUp
     }
 
@@ -16,13 +16,13 @@ struct DemoScript {
     struct Progress: Equatable, Sendable {
         /// Notifications that the broker confirmed to the producer.
         var promised = 0
-        /// Of these, the ones without a final outcome.
+        /// The promised notifications without a final outcome.
         var open = 0
         /// Notifications with a final outcome.
         var final = 0
     }
 
-    /// How long nothing may move.
+    /// How long the demo waits while no number changes.
     static let patience = Duration.seconds(60)
 
     private let expected: Int
@@ -34,14 +34,14 @@ struct DemoScript {
     /// Makes a script.
     ///
     /// - Parameters:
-    ///   - expected: How many notifications will be asked for.
+    ///   - expected: How many notifications are expected; half of them final means that a worker is replaced.
     ///   - now: The present.
     init(expected: Int, now: ContinuousClock.Instant) {
         self.expected = expected
         movedAt = now
     }
 
-    /// The producer is done: nothing more will be promised.
+    /// Notes that all producers are done: nothing more will be promised.
     mutating func published() { isPublished = true }
 
     /// Decides.
@@ -49,7 +49,7 @@ struct DemoScript {
     /// - Parameters:
     ///   - progress: How far the run is.
     ///   - now: The present.
-    /// - Returns: What to do; `replaceWorker` comes once, and before `finish`.
+    /// - Returns: What to do. `replaceWorker` comes at most once.
     mutating func next(_ progress: Progress, now: ContinuousClock.Instant) -> Step {
         if progress != last {
             last = progress

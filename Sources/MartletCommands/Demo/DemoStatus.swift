@@ -1,8 +1,8 @@
 import Text
 
-/// What the live view of the demo shows: pure text from numbers.
+/// The text of the demo's live view, made from numbers: pure.
 struct DemoStatus: Sendable {
-    /// How a worker is.
+    /// The state of a worker.
     enum WorkerState: String, Sendable {
         case running
         case killed
@@ -13,13 +13,13 @@ struct DemoStatus: Sendable {
         /// The state of a device that is connected.
         static let online = "online"
 
-        /// Whose it is.
+        /// Who owns it.
         var name: String
-        /// How it is: ``online`` or `offline`.
+        /// Its state: ``online`` or `offline`.
         var state: String
         /// How many notifications arrived.
         var received: Int
-        /// What arrived last.
+        /// The last notification that arrived, in words.
         var last: String
     }
 
@@ -27,11 +27,11 @@ struct DemoStatus: Sendable {
     var elapsed: Int64 = 0
     /// Jobs to publish.
     var jobs = 0
-    /// Notifications these ask for.
+    /// Notifications that the jobs ask for.
     var notifications = 0
     /// How far the run is.
     var progress = DemoScript.Progress()
-    /// Final reports of the last second.
+    /// Final reports per second, over about the last second.
     var rate = 0
     /// Notifications by outcome.
     var outcomes: [String: Int] = [:]
@@ -80,7 +80,7 @@ struct DemoStatus: Sendable {
         return "  \(device.name.padded(to: 9))  \(device.state.padded(to: 7)) \(count)  \(device.last)"
     }
 
-    /// Once everything is published, what is still open waits in a retry tier for the most part.
+    /// A note about retries. Once all is published and no report comes, most open notifications wait in a retry tier.
     private var waiting: String {
         progress.promised == notifications && progress.open > 0 && rate == 0
             ? "  (\(TimeText.count(progress.open)) wait for their retry)" : ""

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Shows how the demo goes, on standard error: lines drawn over themselves on a terminal, else a line every few
-/// seconds.
+/// Shows the demo's progress on standard error: lines that are redrawn on a terminal, else one line every
+/// ``plainInterval``.
 struct DemoView {
-    /// How often a line is written where nothing can be redrawn.
+    /// How often a line is written where standard error is not a terminal.
     static let plainInterval = Duration.seconds(3)
 
     private let isTerminal: Bool
@@ -30,7 +30,7 @@ struct DemoView {
         drawn = lines.count
     }
 
-    /// Says something that stays; the live lines go on below it.
+    /// Prints a text that stays. The live lines go on below it.
     mutating func say(_ text: String) {
         if drawn > 0 { Console.draw("\(up)\r\u{1b}[J") }
         Console.talk(text)

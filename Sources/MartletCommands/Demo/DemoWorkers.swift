@@ -3,13 +3,13 @@ import Glibc
 import LocalStack
 import Rig
 
-/// The demo's workers: processes of this very executable, ended by whoever owns this value.
+/// The demo's workers: processes of this executable. The owner of this value ends them.
 struct DemoWorkers {
-    /// One of them.
+    /// One worker.
     struct Member {
         /// Its instance name.
         var name: String
-        /// The port of its admin server; 0 where nobody needs to know.
+        /// The port of its admin server; 0 for any free one, where the demo does not keep running.
         var adminPort: Int
         /// The process.
         var process: ChildProcess
@@ -19,23 +19,23 @@ struct DemoWorkers {
 
     private let run: LocalRun
     private let isKept: Bool
-    /// All of them in the order of their start.
+    /// All workers in the order of their start.
     private(set) var members: [Member] = []
 
     /// Makes an empty crew.
     ///
     /// - Parameters:
-    ///   - run: What they work on.
+    ///   - run: The broker and the simulator that the workers use.
     ///   - isKept: Whether people will want to look at their admin servers.
     init(_ run: LocalRun, isKept: Bool) {
         self.run = run
         self.isKept = isKept
     }
 
-    /// Those that shall be running.
+    /// The workers that were not killed.
     var alive: [Member] { members.filter { !$0.isKilled } }
 
-    /// Starts one more.
+    /// Starts one more worker.
     ///
     /// - Returns: Its name.
     @discardableResult
@@ -46,9 +46,9 @@ struct DemoWorkers {
         return name
     }
 
-    /// Kills the first with SIGKILL, as a crash would.
+    /// Kills the first worker that was not killed yet with SIGKILL, as a crash would.
     ///
-    /// - Returns: Its name.
+    /// - Returns: Its name; nil where there is none.
     mutating func killFirst() -> String? {
         guard let index = members.firstIndex(where: { !$0.isKilled }) else { return nil }
         members[index].isKilled = true
@@ -56,9 +56,9 @@ struct DemoWorkers {
         return members[index].name
     }
 
-    /// Makes sure that none has ended by itself.
+    /// Makes sure that no worker has ended by itself.
     ///
-    /// - Throws: `CommandFailure` with the end of its log.
+    /// - Throws: `CommandFailure` with the end of the log of a worker that has.
     func check() throws(CommandFailure) {
         for member in alive where !member.process.isRunning {
             throw CommandFailure(
@@ -72,9 +72,9 @@ struct DemoWorkers {
         return tail.map { $0.isEmpty ? "nothing was logged" : $0 } ?? "there is no log"
     }
 
-    /// Asks all of them to finish and leave, and waits until they have.
+    /// Asks all workers to finish and leave, and waits until they have ended.
     ///
-    /// - Parameter grace: How long they may take before they are killed.
+    /// - Parameter grace: How long they may take before they are killed. With zero they are killed without asking.
     func stop(grace: Duration) async {
         let processes = alive.map(\.process)
         _ = try? await BlockingWork.run("demo-stop") {

@@ -1,13 +1,13 @@
-/// Measures how many of something there are per second, over the last second: pure.
+/// Measures by how much a counter grows per second, over about the last second: pure.
 struct RateMeter {
     private var samples: [(time: Int64, count: Int)] = []
 
     /// Takes a sample.
     ///
     /// - Parameters:
-    ///   - count: How many there are so far.
+    ///   - count: The counter now.
     ///   - time: The present in milliseconds.
-    /// - Returns: How many came per second.
+    /// - Returns: The growth per second.
     mutating func measure(_ count: Int, at time: Int64) -> Int {
         samples.append((time, count))
         // One sample older than a second stays, to measure from.

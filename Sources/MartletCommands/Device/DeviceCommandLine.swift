@@ -73,7 +73,7 @@ struct DeviceCommandLine: AsyncParsableCommand {
         guard Self.endpoint(simulator) != nil else { throw ValidationError("--simulator is written host:port") }
     }
 
-    /// Lives until told to quit, a signal, or the end of the simulator's patience.
+    /// Lives until it is told to quit, a signal comes, or standard output takes nothing any more.
     func run() async throws {
         let configuration = try deviceConfiguration()
         let screen = DeviceScreen(

@@ -3,7 +3,7 @@ import PushModel
 
 /// The JSON lines of a device.
 enum DeviceLines {
-    /// The longest summary of a payload on a screen, in characters.
+    /// The most characters of a payload in a summary.
     private static let summaryLimit = 100
 
     /// The line for an event.
@@ -38,7 +38,7 @@ enum DeviceLines {
         }
     }
 
-    /// What a person sees of a notification: the payload's beginning, on one line.
+    /// The summary of a notification for people: the first 100 characters of its payload.
     ///
     /// - Parameter frame: The notification.
     static func summary(of frame: DeviceFrame) -> String {

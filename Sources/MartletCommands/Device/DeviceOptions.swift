@@ -8,11 +8,11 @@ struct DeviceOptions: ParsableArguments {
     enum DeviceTokenChoice: String, CaseIterable, ExpressibleByArgument {
         /// Made-up ones, too.
         case any
-        /// Those it has issued.
+        /// Only those that it has issued.
         case issued
     }
 
-    /// What waits for a device that cannot take it.
+    /// Which notifications wait for a device that is offline.
     enum StorageChoice: String, CaseIterable, ExpressibleByArgument {
         /// The newest notification of each app.
         case latest
@@ -20,7 +20,7 @@ struct DeviceOptions: ParsableArguments {
         case all
     }
 
-    /// The port of the gateway with which the other ports have their usual numbers.
+    /// The usual port of the gateway. With it the other ports have their usual numbers, too.
     static let usualGatewayPort = 2197
 
     @Option(help: "The port devices connect to. (default: 5223; any free one where --port is not 2197)")
@@ -68,7 +68,7 @@ struct DeviceOptions: ParsableArguments {
 
     /// Puts the choices into a configuration whose port and environment are chosen already.
     ///
-    /// - Parameter configuration: Receives them.
+    /// - Parameter configuration: Receives the choices.
     func apply(to configuration: inout SimulatorConfiguration) {
         let isUsual = configuration.port == Self.usualGatewayPort
         let usualManagementPort = configuration.environment == .production ? 2196 : 2195

@@ -2,7 +2,7 @@ import APNSSimulator
 import Rig
 import Text
 
-/// What stands on a device's screen. A value without terminal or clock.
+/// The content of a device's screen. A value that uses neither terminal nor clock.
 struct DevicePicture {
     /// How many notifications the screen shows.
     static let shownLimit = 12
@@ -37,7 +37,7 @@ struct DevicePicture {
             tokens.append((topic, token))
             if tokens.count > Self.tokenLimit { tokens.removeFirst() }
         case .notification(let frame):
-            // What merges on a real device merges here.
+            // A real device, too, replaces a notification by a newer one with its collapse id.
             if let collapseID = frame.collapseID {
                 notifications.removeAll { $0.collapseID == collapseID && $0.app == frame.app }
             }
@@ -50,9 +50,9 @@ struct DevicePicture {
 
     /// The screen from top to bottom, the newest notification first.
     ///
-    /// - Parameter colour: Whether escape sequences may colour how the device is.
+    /// - Parameter colour: Whether escape sequences may colour the device's state.
     func lines(colour: Bool) -> [String] {
-        // Much of this comes from others, who must not command the terminal.
+        // Much of this text comes from other programs, which must not command the terminal.
         func inked(_ text: String, _ ink: Ink) -> String { colour ? ink(text.printable) : text.printable }
         var lines = [""]
         for (topic, token) in tokens { lines += [topic, "  \(token)"] }

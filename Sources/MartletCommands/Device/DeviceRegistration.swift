@@ -2,12 +2,12 @@ import APNSSimulator
 import Foundation
 import FoundationNetworking
 
-/// Hands a device's tokens to its app's provider, as an app does when it gets one. Safe from any thread.
+/// Sends a device's tokens to its app's provider, as an app does when it gets a token. Safe from any thread.
 final class DeviceRegistration: Sendable {
     /// How long a provider may take for its answer, in seconds.
     static let patience = 10.0
 
-    /// What a provider is told.
+    /// The message to a provider.
     struct Message: Encodable {
         /// The device token in hexadecimal digits.
         var token: String
@@ -47,8 +47,8 @@ final class DeviceRegistration: Sendable {
     /// Sends a token.
     ///
     /// - Parameters:
-    ///   - message: What the provider is told.
-    ///   - report: Is told how it went, on any thread.
+    ///   - message: The message to the provider.
+    ///   - report: Called once, on any thread, with the provider's answer or what went wrong.
     func send(_ message: Message, report: @escaping @Sendable (DeviceEvent) -> Void) {
         var request = URLRequest(url: provider)
         request.httpMethod = "POST"

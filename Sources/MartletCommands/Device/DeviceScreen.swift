@@ -36,9 +36,9 @@ final class DeviceScreen: Sendable {
         do throws(CommandFailure) { try Console.flush() } catch { loss.withLock { $0 }?() }
     }
 
-    /// Says what to do when standard output takes nothing any more.
+    /// Sets an action for the time when standard output takes nothing any more.
     ///
-    /// - Parameter action: Called after each event that could not be shown, from whatever thread shows it.
+    /// - Parameter action: Called after each event that could not be shown, on the thread that shows the event.
     func whenLost(_ action: @escaping @Sendable () -> Void) {
         loss.withLock { $0 = action }
     }

@@ -1,8 +1,8 @@
 /// What an admin server answered.
 struct AdminAnswer: Equatable {
-    /// The status of HTTP.
+    /// The HTTP status.
     var status: Int
-    /// What follows the head.
+    /// The bytes after the head.
     var body: [UInt8]
 
     /// Makes an answer from its parts.
@@ -11,10 +11,10 @@ struct AdminAnswer: Equatable {
         self.body = body
     }
 
-    /// Reads an answer of a server that closes the connection behind it.
+    /// Reads the answer of a server that closes the connection after it.
     ///
     /// - Parameter bytes: Everything it sent.
-    /// - Returns: Nil for what is not HTTP/1, or ends before the head does.
+    /// - Returns: Nil where the bytes are not HTTP/1, or end before the head does.
     init?(reading bytes: [UInt8]) {
         let head = bytes.indices.first { bytes[$0...].starts(with: Array("\r\n\r\n".utf8)) }
         guard let head else { return nil }

@@ -3,17 +3,17 @@ import WorkerSettings
 
 /// One question to a worker's admin server: a GET over a connection of its own.
 struct AdminQuestion {
-    /// The most bytes of an answer; a worker's `/readyz` has some 150 for each route.
+    /// The most bytes of an answer: 4 MiB. A worker's `/readyz` has some 150 bytes for each route.
     static let longestAnswer = 4 << 20
 
-    /// What is asked for, such as `/livez`.
+    /// The path of the request, such as `/livez`.
     var path: String
     /// Where the server is.
     var place: ListenAddress
 
     /// Asks, and waits for the whole answer; blocks.
     ///
-    /// - Parameter timeout: How long that may take in all.
+    /// - Parameter timeout: How long connection, request and answer may take in all.
     /// - Throws: `CommandFailure` where nothing answers, or the answer is not HTTP.
     func ask(within timeout: Duration) throws(CommandFailure) -> AdminAnswer {
         let deadline = MonotonicTime.now() + timeout
@@ -21,7 +21,7 @@ struct AdminQuestion {
         do throws(EventLoopError) {
             bytes = try exchange(until: deadline)
         } catch {
-            // In one line: whoever runs health checks often keeps no more.
+            // In one line: programs that run health checks often keep only one.
             throw CommandFailure(
                 .someFailed,
                 "the worker at \(place) does not answer: \(error.message); see whether it runs, and listens there")
@@ -33,7 +33,7 @@ struct AdminQuestion {
     }
 
     private func exchange(until deadline: MonotonicTime) throws(EventLoopError) -> [UInt8] {
-        // A worker on loopback answers only who asks for this machine; elsewhere the name does not matter.
+        // A worker on loopback answers only requests whose Host is this machine. Elsewhere the name does not matter.
         var request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)[...]
         let socket = try connect(until: deadline)
         while !request.isEmpty {

@@ -4,8 +4,8 @@ import FoundationEssentials
 import PushModel
 import WorkerSettings
 
-/// `martlet health`: asks a running worker whether it lives, or is ready; for service managers that run a command, and
-/// for images without any other program.
+/// `martlet health`: asks a running worker whether it lives, or is ready. It is for service managers that run a
+/// command, and for images without any other program.
 struct HealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
@@ -43,10 +43,10 @@ struct HealthCommand: AsyncParsableCommand {
     /// Where to ask.
     ///
     /// - Parameters:
-    ///   - address: What the command line says; nil for nothing.
-    ///   - environment: The process's variables, where a worker has its address, too.
-    /// - Returns: An address that can be connected to: this machine's own where the worker listens on every one.
-    /// - Throws: `CommandFailure` for an address that leads nowhere.
+    ///   - address: The option `--address`; nil without it.
+    ///   - environment: The process's variables. A worker, too, takes its address from `MARTLET_ADMIN_LISTEN` there.
+    /// - Returns: An address to connect to. Where the worker listens on every address, this is loopback.
+    /// - Throws: `usage` for an address that is not `host:port` with a port above 0.
     static func place(_ address: String?, environment: [String: String]) throws(CommandFailure) -> ListenAddress {
         let variable = environment["MARTLET_ADMIN_LISTEN"].flatMap { $0.isEmpty ? nil : $0 }
         let text = address ?? variable ?? "127.0.0.1:9464"

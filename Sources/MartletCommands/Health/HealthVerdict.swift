@@ -1,17 +1,17 @@
-/// What a worker's answer says of its health, in words.
+/// The meaning of a worker's answer about its health, in words.
 struct HealthVerdict: Equatable {
     /// The most reasons that are named; the others are counted.
     static let namedReasons = 3
 
     /// Whether the worker lives, or is ready.
     var isGood: Bool
-    /// What there is to say, in one line.
+    /// The verdict in one line.
     var words: String
 
     /// Judges an answer.
     ///
     /// - Parameters:
-    ///   - answer: What the admin server said.
+    ///   - answer: The admin server's answer.
     ///   - isAboutReadiness: Whether `/readyz` was asked, and not `/livez`.
     init(_ answer: AdminAnswer, isAboutReadiness: Bool) {
         isGood = answer.status == 200
@@ -25,7 +25,7 @@ struct HealthVerdict: Equatable {
         }
     }
 
-    /// The reasons that `/readyz` names; strangers are not told any.
+    /// The reasons that `/readyz` names. It names none where the asker may not know them.
     private static func reasons(_ body: [UInt8]) -> String {
         let reasons = (try? JSON(reading: body))?["reasons"]?.elements.compactMap(\.text) ?? []
         return reasons.isEmpty ? "; its log says why" : ": \(list(reasons))"

@@ -1,4 +1,4 @@
-/// What the help topics need of a JSON Schema of `config/contract`: which properties there are, and what each may hold.
+/// The part of a JSON Schema of `config/contract` that the help topics need: the properties, and their values.
 struct ContractSchema {
     /// The properties, in the order of the schema.
     let properties: [HelpEntry]
@@ -6,22 +6,22 @@ struct ContractSchema {
     /// Reads a schema that was built in.
     ///
     /// - Parameters:
-    ///   - bytes: Its text; text that is not a schema has no properties.
-    ///   - nullIsAbsence: Whether a property that is null counts as absent, so that null need not be named.
+    ///   - bytes: The schema's text. A text that is not a schema gives no properties.
+    ///   - nullIsAbsence: Whether a property that is null counts as absent. Then null is not named as a value.
     init(_ bytes: [UInt8], nullIsAbsence: Bool = false) {
         let schema = (try? JSON(reading: bytes)) ?? .null
         let required = schema["required"]?.elements.compactMap(\.text) ?? []
         properties = (schema["properties"]?.members ?? []).map { name, property in
             var values = Self.values(property, definitions: schema["$defs"])
             if nullIsAbsence { values.removeAll { $0 == "null" } }
-            // A schema that requires nothing leaves it to its descriptions.
+            // Where a schema requires no property, its descriptions say which ones may be absent.
             let presence = required.isEmpty || required.contains(name) ? "" : "; may be absent"
             return HelpEntry(
                 name, Self.list(values) + presence, property["description"]?.text ?? "")
         }
     }
 
-    /// What a property may hold, an alternative each: types with their range, or the values themselves.
+    /// The alternatives that a property may hold: types with their range, or the values themselves.
     private static func values(_ property: JSON, definitions: JSON?) -> [String] {
         if let name = property["$ref"]?.text?.split(separator: "/").last {
             guard let definition = definitions?[String(name)] else { return [] }
@@ -40,7 +40,7 @@ struct ContractSchema {
         return types.map { type(named: $0, property) }
     }
 
-    /// A type with what bounds it. The length of strings is left to their descriptions, because limits count bytes.
+    /// A type with its limits. The length of strings is left to the descriptions, because Martlet's limits count bytes.
     private static func type(named name: String, _ property: JSON) -> String {
         switch name {
         case "integer":

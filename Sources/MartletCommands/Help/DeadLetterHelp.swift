@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 import Topology
 
-/// `martlet help dead-letter`: what is kept of a job that failed. The page `DeadLetters` says more.
+/// `martlet help dead-letter`: explains the letters of jobs that failed. The page `DeadLetters` says more.
 struct DeadLetterHelp: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead-letter",
@@ -42,7 +42,7 @@ struct DeadLetterHelp: ParsableCommand {
             "As in the job."),
     ]
 
-    /// The letters that the broker wrote, by the header that says why.
+    /// The letters that the broker wrote, by the reason in their header.
     private static let brokerLetters = [
         HelpEntry("delivery_limit", "no result", "The job came back to its queue more than 50 times."),
         HelpEntry("expired", "no result", "The producer set the AMQP property expiration."),
@@ -62,7 +62,7 @@ struct DeadLetterHelp: ParsableCommand {
         HelpEntry("dead_token", "Do not publish it again; the device token is dead."),
     ]
 
-    /// All of it.
+    /// The whole text.
     private static var text: String {
         var help = HelpText(
             """

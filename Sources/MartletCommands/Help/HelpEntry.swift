@@ -2,7 +2,7 @@
 struct HelpEntry: Equatable {
     /// Its name.
     let name: String
-    /// Its type, range or values; empty where the name says which there are.
+    /// Its type, range or values; empty where the name says enough.
     let values: String
     /// What it means.
     let meaning: String

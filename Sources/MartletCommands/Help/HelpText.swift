@@ -4,7 +4,7 @@ struct HelpText {
     /// indented.
     static let width = 79
 
-    /// What is laid out.
+    /// The text so far.
     private(set) var text = ""
 
     /// Begins with a paragraph.
@@ -18,15 +18,15 @@ struct HelpText {
     ///
     /// - Parameters:
     ///   - title: Its title.
-    ///   - paragraph: What stands before the entries, without line breaks; nothing where it is empty.
-    ///   - entries: What it explains.
+    ///   - paragraph: A paragraph before the entries, without line breaks; empty for none.
+    ///   - entries: The things that the section explains.
     ///   - verbatim: Lines that stand at its end as they are.
     mutating func add(
         _ title: String, _ paragraph: String = "", entries: [HelpEntry] = [], verbatim: String = ""
     ) {
         text += "\n\n" + title.uppercased() + ":"
         if !paragraph.isEmpty { text += "\n" + Self.wrapped(paragraph, indent: 2, first: 2) }
-        // A line between what holds for all of them and the first of them.
+        // An empty line between the paragraph and the first entry.
         if !paragraph.isEmpty && !(entries.isEmpty && verbatim.isEmpty) { text += "\n" }
         for entry in entries {
             let head = entry.values.isEmpty ? entry.name : entry.name + ": " + entry.values

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 import Topology
 
-/// `martlet help job`: how to ask for a push. The page `Producers` says more.
+/// `martlet help job`: explains how to ask for a push. The page `Producers` says more.
 struct JobHelp: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "job",
@@ -106,7 +106,7 @@ struct JobHelp: ParsableCommand {
             """),
     ]
 
-    /// The push types that suffixes of topics stand for.
+    /// The suffixes of topics, and the push types that they mean.
     private static let suffixes = [
         HelpEntry(".voip", "voip", ""),
         HelpEntry(".complication", "complication", ""),
@@ -131,7 +131,7 @@ struct JobHelp: ParsableCommand {
         HelpEntry("delete_channel", "with a broadcast channel", "Delete a broadcast channel."),
     ]
 
-    /// All of it.
+    /// The whole text.
     private static var text: String {
         var help = HelpText(
             """

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushModel
 import Topology
 
-/// `martlet help result`: what comes back for each notification. The page `Results` says more.
+/// `martlet help result`: explains the result of each notification. The page `Results` says more.
 struct ResultHelp: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "result",
@@ -42,7 +42,7 @@ struct ResultHelp: ParsableCommand {
         HelpEntry("delivery_mode", "2", ""),
     ]
 
-    /// What can have happened.
+    /// The outcomes.
     private static let outcomes = [
         HelpEntry(
             "accepted", "action none",
@@ -67,7 +67,7 @@ struct ResultHelp: ParsableCommand {
             "An operator cancelled its campaign before it was sent. Dead letter if the operator asked for that."),
     ]
 
-    /// What to do.
+    /// The actions.
     private static let actions = [
         HelpEntry("none", "Nothing."),
         HelpEntry(
@@ -97,7 +97,7 @@ struct ResultHelp: ParsableCommand {
             """),
     ]
 
-    /// The reasons that Apple does not have; those of `invalid` stand on the page of producers.
+    /// The reasons that Apple does not have. The reasons of `invalid` are on the page `Producers`.
     private static let reasons = [
         HelpEntry("DeadlinePassed", "expired", "The job's deadline came first."),
         HelpEntry("ExpirationPassed", "expired", "The job's expiration came first."),
@@ -111,7 +111,7 @@ struct ResultHelp: ParsableCommand {
             "NotConfigured", "rejected", "A job about broadcast channels, and the worker knows no host for them."),
     ]
 
-    /// All of it.
+    /// The whole text.
     private static var text: String {
         var help = HelpText(
             """

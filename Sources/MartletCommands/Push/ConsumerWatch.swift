@@ -1,11 +1,12 @@
 import Synchronization
 import Topology
 
-/// Asks the management API, beside a thread that waits for results, which queues of its jobs nobody consumes from.
+/// Asks the management API which queues of some jobs have no consumer. It asks in a task of its own, so that a thread
+/// that waits for results goes on waiting.
 final class ConsumerWatch: Sendable {
-    /// How long results may stay away before anybody is asked.
+    /// How long no result may come before the management API is asked.
     static let patience = Duration.seconds(3)
-    /// How long to wait after an answer: the broker counts consumers every five seconds.
+    /// How long to wait after an answer before asking again. The broker counts consumers every 5 s.
     private static let interval = Duration.seconds(2)
 
     private struct State {
@@ -21,17 +22,17 @@ final class ConsumerWatch: Sendable {
     /// Prepares questions; nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - client: Whom to ask.
-    ///   - virtualHost: Where the queues are.
+    ///   - client: The management API.
+    ///   - virtualHost: The queues' virtual host.
     init(_ client: ManagementClient, virtualHost: String) {
         self.client = client
         self.virtualHost = virtualHost
     }
 
-    /// Asks where it is time to, without waiting for the answer.
+    /// Asks if it is time to ask again, and does not wait for the answer.
     ///
     /// - Parameter keys: The keys of the jobs.
-    /// - Returns: The queues of the latest answer; none where the API cannot be asked.
+    /// - Returns: The queues of the latest answer; an empty list where the API cannot be asked.
     func look(_ keys: Set<String>) -> [String] {
         let (isDue, found) = state.withLock { state in
             let isDue = state.due.map { $0 <= .now } ?? false

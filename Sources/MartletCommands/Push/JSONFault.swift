@@ -1,4 +1,4 @@
-/// What is wrong with some JSON, without repeating any of it.
+/// Describes what is wrong with a JSON text, without repeating its values.
 enum JSONFault {
     /// One sentence about an error of `JSONDecoder`.
     ///

@@ -10,7 +10,7 @@ struct JobLine {
     /// How urgent the jobs are.
     var jobClass: JobClass
 
-    /// The parts of an envelope that decide where it goes and what comes back.
+    /// The fields of an envelope that decide where the job goes, and how many results come back.
     private struct Envelope: Decodable {
         var id: String?
         var topic: String?
@@ -36,10 +36,10 @@ struct JobLine {
     ///
     /// - Parameters:
     ///   - line: The line without its end.
-    ///   - newID: Makes an id for a job that has none; it goes into the message's properties, not into the line.
+    ///   - newID: Makes an id for a job that has none. This id goes into the message's properties, not into the line.
     /// - Returns: The job to publish.
-    /// - Throws: A `badInput` failure without place, also for what a worker would refuse; the caller knows the line's
-    ///   number.
+    /// - Throws: A `badInput` failure for a line that is not a job, and for a job that a worker would refuse. The caller
+    ///   adds the line's number.
     func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
         guard line.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(

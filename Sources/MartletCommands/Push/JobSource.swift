@@ -1,7 +1,7 @@
 /// Where the jobs of one run come from.
 enum JobSource {
-    /// From flags.
+    /// One job, from flags.
     case one(OutgoingJob)
-    /// From lines.
+    /// Many jobs, from the lines of a file.
     case lines(LineReader, JobLine)
 }

@@ -2,10 +2,10 @@ import PushModel
 import Rig
 import WorkerSettings
 
-// A look at a job with the worker's own reader, before it is published.
+// Checks a job with the worker's own reader, before it is published.
 extension OutgoingJob {
-    /// Makes sure that a worker will not call the job, or one of its notifications, `invalid`, and notes what a worker
-    /// would ignore.
+    /// Makes sure that a worker will not call the job, or one of its notifications, `invalid`. Takes over ``notBefore``
+    /// from the reader, and writes a warning for each field that workers ignore.
     ///
     /// - Parameter now: Milliseconds since 1970, for the limit of `not_before`.
     /// - Throws: A `badInput` failure with the reason and the detail that the result would have.
@@ -26,7 +26,7 @@ extension OutgoingJob {
         }
     }
 
-    /// The fields of an enveloped job that no worker knows, in a sentence each.
+    /// A sentence for each field of an enveloped job that workers do not know.
     private var unknownFields: [String] {
         let known = JobField.allCases.map(\.stringValue)
         let names = ((try? JSON(reading: body)) ?? .null).members.map(\.0).filter { !known.contains($0) }

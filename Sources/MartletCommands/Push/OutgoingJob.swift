@@ -15,9 +15,9 @@ struct OutgoingJob: Equatable {
     var body: [UInt8]
     /// How many notifications it asks for, and so how many results to expect.
     var notifications: Int
-    /// When it is sent at the earliest, in milliseconds since 1970, as the worker's reader found it.
+    /// The earliest time to send the job, in milliseconds since 1970, as the worker's reader found it; nil for now.
     var notBefore: Int64?
-    /// What a worker takes and ignores, in a sentence each.
+    /// A sentence for each field that a worker ignores.
     var warnings: [String] = []
 
     static func == (left: OutgoingJob, right: OutgoingJob) -> Bool {
@@ -31,7 +31,7 @@ struct OutgoingJob: Equatable {
     static let enveloped = "\(MessageName.jsonContentType)"
     /// The content type of a job whose body is the payload itself.
     static let raw = "\(MessageName.rawContentType)"
-    /// The most bytes a worker reads of a body.
+    /// The most bytes that a job's body may have: 256 KiB. A worker refuses a longer one.
     static let bodyLimit = 256 << 10
 
     /// A routing key, after checking that each part can be one.

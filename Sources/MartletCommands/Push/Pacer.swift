@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Spreads sends evenly over time: a pure value, the present is always given.
+/// Spreads sends evenly over time. A pure value: the caller passes in the present.
 struct Pacer {
     /// The time between two sends.
     private let interval: Duration
@@ -16,15 +16,15 @@ struct Pacer {
         interval = .seconds(1 / rate)
     }
 
-    /// Counts one send.
+    /// Counts one send, and says when it may happen.
     ///
     /// - Parameter now: The present.
-    /// - Returns: How long to wait before it.
+    /// - Returns: How long to wait before this send.
     mutating func wait(now: MonotonicTime) -> Duration {
         let start = start ?? now
         self.start = start
         let elapsed = now - start
-        // What was missed is made up for a tenth of a second only: a pause must not become a flood.
+        // Of late sends only those of the last 0.1 s are made up for: a pause must not become a flood.
         let next = max(due, elapsed - .milliseconds(100))
         due = next + interval
         return max(.zero, next - elapsed)

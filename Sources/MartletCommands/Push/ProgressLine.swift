@@ -1,6 +1,6 @@
 import Glibc
 
-/// A line that is drawn over itself, on a terminal only.
+/// A line of progress that is redrawn in place, on a terminal only.
 struct ProgressLine {
     private let enabled: Bool
     private var drawn = false
@@ -28,7 +28,7 @@ struct ProgressLine {
         last = .now
     }
 
-    /// Says something that stays, above the line.
+    /// Prints a text that stays, above the line.
     ///
     /// - Parameter text: What to say.
     mutating func interrupt(_ text: String) {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a Live Activity made of flags shows.
+/// The options of `martlet push` that describe a Live Activity.
 struct PushActivityOptions: ParsableArguments {
     @Option(help: "start, update or end.") var event: String?
     @Option(
@@ -29,7 +29,7 @@ struct PushActivityOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The broadcast channel that the started activity listens to.", valueName: "channel-id"))
     var inputPushChannel: String?
 
-    /// What the flags say.
+    /// The content that the flags describe.
     ///
     /// - Parameter now: The present, in milliseconds since 1970.
     func content(now: Int64) -> ActivityContent {

@@ -1,16 +1,16 @@
 import ArgumentParser
 import PushModel
 
-/// What `martlet push` asks of a broadcast channel.
+/// What `martlet push` asks APNs to do with a broadcast channel.
 enum PushBroadcastChannel: Equatable {
-    /// What a broadcast channel keeps for those who start to listen later.
+    /// What a broadcast channel keeps for devices that start to listen later.
     enum StoragePolicy: String, CaseIterable, ExpressibleByArgument {
         /// Nothing.
         case none
         /// The most recent message.
         case mostRecent = "most-recent"
 
-        /// Apple's number for it.
+        /// Apple's number for the policy.
         var number: Int64 { self == .none ? 0 : 1 }
     }
 
@@ -36,7 +36,7 @@ enum PushBroadcastChannel: Equatable {
         }
     }
 
-    /// The broadcast channel's identifier, where there is one already.
+    /// The broadcast channel's identifier; nil for an operation without one.
     var channelID: String? {
         switch self {
         case .broadcast(let id), .read(let id), .delete(let id): id
@@ -44,13 +44,13 @@ enum PushBroadcastChannel: Equatable {
         }
     }
 
-    /// Whether it has a payload.
+    /// Whether this is a broadcast, the only operation with a payload.
     var isBroadcast: Bool {
         if case .broadcast = self { return true }
         return false
     }
 
-    /// The body of a raw job: what APNs wants to know about a new broadcast channel.
+    /// The body of a raw job: what APNs must know about a new broadcast channel; empty for the other operations.
     var rawBody: [UInt8] {
         guard case .create(let policy) = self else { return [] }
         return JSON.object([

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Broadcast channels on the command line.
+/// The options of `martlet push` about broadcast channels.
 struct PushBroadcastChannelOptions: ParsableArguments {
     @Option(
         name: .customLong("channel"),
@@ -14,7 +14,7 @@ struct PushBroadcastChannelOptions: ParsableArguments {
     @Flag(help: "List the app's broadcast channels.") var listChannels = false
     @Option(help: ArgumentHelp("Delete a broadcast channel.", valueName: "channel-id")) var deleteChannel: String?
 
-    /// Everything that was asked for; more than one thing is a mistake.
+    /// All operations that were asked for. More than one is a mistake.
     var requests: [PushBroadcastChannel] {
         var requests: [PushBroadcastChannel] = []
         if let broadcastChannel { requests.append(.broadcast(broadcastChannel)) }
@@ -25,7 +25,7 @@ struct PushBroadcastChannelOptions: ParsableArguments {
         return requests
     }
 
-    /// What was asked for.
+    /// The operation that was asked for; nil for a push to devices.
     var request: PushBroadcastChannel? { requests.first }
 
     /// What is wrong with the flags, in words; nil when nothing is.

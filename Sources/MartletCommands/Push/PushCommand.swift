@@ -4,7 +4,7 @@ import Glibc
 import PushModel
 import Rig
 
-/// `martlet push`: one job from flags, or many from a file.
+/// `martlet push`: publishes one job from flags, or many jobs from a file.
 struct PushCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "push",
@@ -95,7 +95,7 @@ struct PushCommand: ParsableCommand, UsesContext {
         if dryRun { return try PushPreview.print(source, format.output) }
         let link = try CommandConnection.open(broker.target, heartbeat: false)
         defer { link.close() }
-        // Where no management API is known, results are waited for without it.
+        // Without a management API the command still waits for results.
         let client = wait ? try? broker.target.managementClient(nil) : nil
         let consumers = client.map { ConsumerWatch($0, virtualHost: link.virtualHost) }
         var run = PushRun(

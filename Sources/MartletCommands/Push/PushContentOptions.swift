@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a notification made of flags shows.
+/// The options of `martlet push` that describe a notification's content.
 struct PushContentOptions: ParsableArguments {
     @Option(help: "The alert's text.") var alert: String?
     @Option(help: "The alert's title.") var title: String?

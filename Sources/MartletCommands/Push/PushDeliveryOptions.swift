@@ -57,7 +57,7 @@ struct PushDeliveryOptions: ParsableArguments {
     @Option(help: "A text of yours that the result repeats.") var reference: String?
     @Flag(help: "Use the raw form: the payload alone as body, everything else in headers.") var raw = false
 
-    /// Whether anything was given that makes sense for a single job only.
+    /// Whether an option was given that makes sense only for a single job.
     var describesOneJob: Bool {
         pushType != nil || priority != nil || expiration != nil || collapseID != nil || apnsID != nil || id != nil
             || deadline != nil || notBefore != nil || onUnknown != nil || reference != nil || raw

@@ -10,7 +10,7 @@ struct PushDraft {
     var id: String
     /// Device tokens; several make a multicast job.
     var tokens: [String]
-    /// What is asked of a broadcast channel, instead of a push to tokens.
+    /// The operation on a broadcast channel; nil for a push to device tokens.
     var broadcastChannel: PushBroadcastChannel?
     /// The APNs topic with its suffix.
     var topic: String
@@ -20,13 +20,13 @@ struct PushDraft {
     var jobClass: JobClass = .normal
     /// The payload, an object; its bytes are sent as they are.
     var payload: [UInt8]
-    /// Apple's push type; the worker derives one where none is given.
+    /// Apple's push type; nil lets the worker derive it.
     var pushType: String?
-    /// 10, 5 or 1; the worker chooses where none is given.
+    /// 10, 5 or 1; nil lets the worker choose.
     var priority: Int?
-    /// Until when APNs may keep the notification, in seconds since 1970; 0 for one attempt.
+    /// Until when APNs may keep the notification, in seconds since 1970; 0 for one attempt, nil for none given.
     var expiration: Int64?
-    /// What lets a later notification replace an earlier one.
+    /// The collapse id: a later notification with the same one replaces this notification.
     var collapseID: String?
     /// The notification's own id.
     var apnsID: String?
@@ -34,9 +34,9 @@ struct PushDraft {
     var deadline: Int64?
     /// When the job may be sent at the earliest, in milliseconds since 1970.
     var notBefore: Int64?
-    /// What happens without an answer.
+    /// What the worker does where APNs does not answer.
     var onUnknown: PushDeliveryOptions.UnknownPolicy?
-    /// A text of the producer's that results repeat.
+    /// The producer's own text, which results repeat.
     var reference: String?
     /// Whether the payload goes alone, with everything else in headers.
     var raw = false
@@ -57,7 +57,7 @@ struct PushDraft {
         return try raw ? rawJob(key) : envelopedJob(key)
     }
 
-    /// Refuses what APNs would refuse in any case, where the message can still name the file's fault.
+    /// Refuses a payload that APNs would refuse in any case. Here the message can still name the file's fault.
     private func checkPayload() throws(CommandFailure) {
         do {
             _ = try JSONDecoder().decode(AnyObjectShape.self, from: Data(payload))
@@ -141,9 +141,9 @@ struct PushDraft {
     }
 }
 
-/// Decodes from any JSON object and from nothing else.
+/// Decodes from any JSON object, and from no other JSON.
 private struct AnyObjectShape: Decodable {
-    /// Accepts every key.
+    /// Knows no key: the members of the object are not looked at.
     private enum NoKeys: CodingKey {}
 
     init(from decoder: any Decoder) throws {

@@ -1,17 +1,17 @@
-/// Looks for what APNs or the device would refuse, drop or ignore, and says so; nothing here stops a push.
+/// Warns of content that APNs or the device would refuse, drop or ignore. No warning stops a push.
 ///
 /// See Apple, "Generating a remote notification" and "Sending notification requests to APNs":
 /// <https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification>
 struct PushLint {
     /// The job.
     private let draft: PushDraft
-    /// What its payload holds; empty if it is not an object.
+    /// The members of its payload; empty if the payload is not an object.
     private let payload: [String: JSON]
     /// The member `aps`; nil without one.
     private let aps: [String: JSON]?
-    /// The push type, given or as the worker would derive it.
+    /// The push type: the given one, else the one that the worker would derive.
     private let pushType: String
-    /// The part of a limit that is worth a warning, in percent.
+    /// The share of the payload's limit above which there is a warning, in percent.
     private static let nearLimit = 90
 
     /// Prepares to look at a job.
@@ -28,13 +28,13 @@ struct PushLint {
             : draft.pushType ?? PushTypeRules.type(of: draft.topic) ?? (isBackground ? "background" : "alert")
     }
 
-    /// What is worth a second look, each in one sentence.
+    /// The warnings, each in one sentence.
     var warnings: [String] {
         guard draft.broadcastChannel?.isBroadcast ?? true else { return [] }
         return delivery + size + content + alert + interruption + background + liveActivity
     }
 
-    /// Whether a member of `aps` is there.
+    /// Whether `aps` has a member of this name.
     private func has(_ name: String) -> Bool { aps?[name] != nil }
 
     private func text(_ name: String) -> String? { aps?[name]?.text }
@@ -69,7 +69,7 @@ struct PushLint {
         return ["the payload has \(count) of at most \(limit) bytes; a longer text will be refused"]
     }
 
-    /// What `aps` holds at all.
+    /// The members of `aps`, and the ones that are missing.
     private var content: [String] {
         if pushType == "mdm" {
             return payload["mdm"] == nil ? ["an mdm push holds the member mdm with the device's push magic"] : []

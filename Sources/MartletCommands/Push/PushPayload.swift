@@ -11,7 +11,7 @@ struct PushPayload: Equatable {
         var text: String?
         /// The key under which the app has it.
         var key: String?
-        /// What fills the places of the text under the key, in order.
+        /// The values for the placeholders of the text under the key, in order.
         var arguments: [String] = []
     }
 
@@ -49,9 +49,9 @@ struct PushPayload: Equatable {
     var relevanceScore: Double?
     /// What a Focus filter looks at.
     var filterCriteria: String?
-    /// The values for the site's address, of a website's push.
+    /// The values for the address that a website's push opens.
     var urlArguments: [String]?
-    /// What is about a Live Activity.
+    /// The members about a Live Activity.
     var activity = ActivityContent()
     /// The app's own members beside `aps`; each value is JSON.
     var data: [(name: String, json: [UInt8])] = []
@@ -89,7 +89,7 @@ struct PushPayload: Equatable {
         return aps
     }
 
-    /// A text where the body is all there is, else a dictionary.
+    /// A text where only the body's text is given, else a dictionary; nil without any part.
     private var alert: JSON? {
         var parts: [(String, JSON)] = []
         if activity.isGiven {

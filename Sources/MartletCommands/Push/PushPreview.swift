@@ -1,14 +1,14 @@
 import Rig
 import Topology
 
-/// What `martlet push --dry-run` shows.
+/// The output of `martlet push --dry-run`.
 enum PushPreview {
-    /// Prints every message that would be published; unreadable lines are told on standard error.
+    /// Prints every message that would be published. Unreadable lines are reported on standard error.
     ///
     /// - Parameters:
     ///   - source: Where the jobs come from.
     ///   - format: How to print them.
-    /// - Throws: The status of a run in which lines were unreadable.
+    /// - Throws: Where lines were unreadable: `someFailed`, or `badInput` if there was no readable line.
     static func print(_ source: JobSource, _ format: OutputFormat) throws {
         switch source {
         case .one(let job): show(job, format)
@@ -48,7 +48,7 @@ enum PushPreview {
                 }
             }
             Console.data("")
-            // The body's own lines stay lines.
+            // Printing shows a line end as an escape, so the body's lines are split here.
             let body = String(decoding: job.body, as: UTF8.self)
             for line in body.split(separator: "\n", omittingEmptySubsequences: false) { Console.data(String(line)) }
         }

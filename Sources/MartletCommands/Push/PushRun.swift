@@ -6,7 +6,7 @@ import Topology
 
 /// One run of `martlet push`: publishes, counts, waits, reports.
 struct PushRun {
-    /// What became of the jobs so far.
+    /// How many jobs ended how so far.
     struct Counts: Equatable {
         /// Handed to the broker.
         var published = 0
@@ -19,7 +19,7 @@ struct PushRun {
         /// Lines that are not jobs.
         var unreadable = 0
 
-        /// Whether everything that was read is in a queue.
+        /// Whether every job that was read is in a queue.
         var isClean: Bool { returned + refused + unreadable == 0 }
     }
 
@@ -34,11 +34,11 @@ struct PushRun {
     private var interrupted = false
     private var told = ToldWarnings()
     private let consumers: ConsumerWatch?
-    /// The keys of the jobs, as far as the watch of consumers is to look.
+    /// The routing keys of the jobs, at most ``watchedKeys``, for ``ConsumerWatch``.
     private var keys: Set<String> = []
     private static let watchedKeys = 100
     private var unserved: Set<String> = []
-    /// When the one job is sent at the earliest, in milliseconds since 1970; nil for now, and for many jobs.
+    /// The earliest time to send a single job, in milliseconds since 1970; nil for now, and for many jobs.
     private var notBefore: Int64?
     private(set) var counts = Counts()
     private let began = ContinuousClock.now
@@ -48,9 +48,9 @@ struct PushRun {
     /// - Parameters:
     ///   - link: The connection to the broker.
     ///   - format: How to print data.
-    ///   - rate: Jobs per second, or `nil` for as fast as the broker confirms.
-    ///   - quiet: Whether progress is not worth showing, because there is one job.
-    ///   - consumers: Tells which queues nobody consumes from, where that can be asked.
+    ///   - rate: Jobs per second; nil for as fast as the broker confirms them.
+    ///   - quiet: Whether to show no progress, because there is only one job.
+    ///   - consumers: Tells which queues have no consumer; nil where the management API cannot be asked.
     init(
         link: CommandConnection, format: OutputFormat, rate: Double?, quiet: Bool, consumers: ConsumerWatch? = nil
     ) {
@@ -62,7 +62,7 @@ struct PushRun {
         progress = ProgressLine(enabled: !quiet)
     }
 
-    /// Declares the queue that replies come to; before publishing, so that none is missed.
+    /// Declares the queue for replies. Call this before publishing, so that no reply is missed.
     mutating func listenForReplies() throws(CommandFailure) {
         let queue = TopologyNames.replyQueue(user: link.user, id: JobIdentifier.new())
         try link.declareExclusive(queue, maximumLength: nil)
@@ -114,7 +114,7 @@ struct PushRun {
         counts.published += 1
     }
 
-    /// Counts what the broker said about a job.
+    /// Counts the broker's answer about a job, and prints it.
     private mutating func note(_ fate: PublishFate) {
         switch fate.kind {
         case .confirmed: counts.confirmed += 1
@@ -122,7 +122,7 @@ struct PushRun {
         case .refused: counts.refused += 1
         }
         if fate.kind != .confirmed { ledger.forget(job: fate.messageID) }
-        // Whoever waits for results as JSON reads nothing of another shape among them.
+        // With --wait and JSON, standard output has results only: a program must not meet objects of another shape.
         switch (replyQueue == nil ? format : .text, fate.kind) {
         case (.json, _):
             Console.data(Self.json(fate, notBefore: notBefore).bytes)
@@ -134,11 +134,11 @@ struct PushRun {
         }
     }
 
-    /// What the broker said about a job, for programs.
+    /// The broker's answer about a job, for programs.
     ///
     /// - Parameters:
-    ///   - fate: What it said.
-    ///   - notBefore: When the job is sent at the earliest, in milliseconds since 1970; nil for now.
+    ///   - fate: The broker's answer.
+    ///   - notBefore: The earliest time to send the job, in milliseconds since 1970; nil for now.
     static func json(_ fate: PublishFate, notBefore: Int64?) -> JSON {
         var members: [(String, JSON)] = [
             ("id", .text(fate.messageID)), ("routing_key", .text(fate.routingKey)),
@@ -150,7 +150,7 @@ struct PushRun {
 
     /// Waits for the results of everything that was published.
     ///
-    /// - Parameter limit: How long at most, after the job's time has come.
+    /// - Parameter limit: The longest wait. For a job with a time of its own it counts from that time.
     mutating func collectReplies(for limit: Duration) throws(CommandFailure) {
         let wait = Duration.milliseconds(max(0, (notBefore ?? 0) - JobIdentifier.now()))
         let deadline = ContinuousClock.now.advanced(by: limit + wait)
@@ -180,14 +180,14 @@ struct PushRun {
         }
     }
 
-    /// Says once of each queue that nobody consumes from it.
+    /// Reports each queue without a consumer, once.
     private mutating func tellUnservedQueues() {
         for queue in consumers?.look(keys) ?? [] where unserved.insert(queue).inserted {
             progress.interrupt("\(queue) has no consumer, so its jobs wait: start a worker, or see martlet status")
         }
     }
 
-    /// Says how it went.
+    /// Prints the counts and the missing results.
     ///
     /// - Returns: The exit status.
     mutating func finish() -> CommandStatus {
@@ -231,7 +231,7 @@ struct PushRun {
     ///   - counts: What became of the jobs.
     ///   - missingResults: Results that did not come in time.
     ///   - failedResults: Results that are not `accepted`.
-    ///   - interrupted: Whether there was more to publish.
+    ///   - interrupted: Whether publishing was ended early.
     static func status(
         _ counts: Counts, missingResults: Int, failedResults: Int, interrupted: Bool = false
     ) -> CommandStatus {

@@ -5,9 +5,9 @@ import PushModel
 /// See Apple, "Sending notification requests to APNs":
 /// <https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns>
 struct PushTypeRules {
-    /// What the topic carries after the bundle identifier; empty for nothing.
+    /// The suffix that the topic has after the bundle identifier; empty for none.
     var suffix = ""
-    /// The priorities that make sense.
+    /// The priorities that go with the push type.
     var priorities: Set<Int> = [10, 5, 1]
 
     /// The push types of Apple's list.
@@ -33,7 +33,7 @@ struct PushTypeRules {
         "input-push-channel", "content-changed", "url-args", "summary-arg", "summary-arg-count", "ptt-push-type",
     ]
 
-    /// The push type that a topic's suffix stands for; nil for a bare bundle identifier.
+    /// The push type that a topic's suffix means; nil without such a suffix.
     ///
     /// - Parameter topic: The topic.
     static func type(of topic: String) -> String? {
@@ -41,7 +41,7 @@ struct PushTypeRules {
         return Topic.pushType(of: bytes.span).map { "\($0.text)" }
     }
 
-    /// The suffix that a topic should have and has not; nil where it is as it should be.
+    /// The suffix that a topic should have and does not have; nil where the topic is right.
     ///
     /// - Parameter topic: The topic.
     func missingSuffix(in topic: String) -> String? { suffix.isEmpty || topic.hasSuffix(suffix) ? nil : suffix }

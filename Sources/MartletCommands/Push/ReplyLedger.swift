@@ -3,7 +3,7 @@ import Rig
 /// Which results of published jobs are still to come: a pure value.
 struct ReplyLedger {
 
-    /// Results that were received, each once, in the order of their arrival.
+    /// How many results were received. A second copy of a result does not count.
     private(set) var received = 0
     private var missing: [String: Set<Int>] = [:]
 
@@ -23,7 +23,7 @@ struct ReplyLedger {
     /// Notes a result.
     ///
     /// - Parameter record: The result.
-    /// - Returns: Whether it was waited for; a second copy or a stranger is not.
+    /// - Returns: Whether the result was expected. False for a second copy, and for a result of another job.
     mutating func receive(_ record: ResultRecord) -> Bool {
         guard let job = record.jobID, missing[job]?.remove(record.index) != nil else { return false }
         if missing[job]?.isEmpty == true { missing[job] = nil }
@@ -32,7 +32,7 @@ struct ReplyLedger {
         return true
     }
 
-    /// Gives up on a job that the broker did not take.
+    /// Expects no more results of a job that the broker did not take.
     ///
     /// - Parameter job: Its id.
     mutating func forget(job: String) {

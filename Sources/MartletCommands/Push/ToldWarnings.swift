@@ -1,15 +1,15 @@
-/// Which warnings were told already: each is told once, because the lines of a campaign are alike.
+/// Remembers the warnings that were printed. Each is printed once, because the lines of a campaign are alike.
 struct ToldWarnings {
-    /// The most warnings that are told.
+    /// The most warnings that are printed.
     private static let limit = 100
     private var told: Set<String> = []
 
-    /// Starts with nothing told.
+    /// Starts without any warning.
     init() {}
 
-    /// Those of some warnings that are to be told now.
+    /// The warnings that are new and to be printed now.
     ///
-    /// - Parameter warnings: What was found.
+    /// - Parameter warnings: The warnings of one line.
     mutating func first(of warnings: [String]) -> [String] {
         warnings.filter { told.count < Self.limit && told.insert($0).inserted }
     }

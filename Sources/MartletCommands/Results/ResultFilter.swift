@@ -1,6 +1,6 @@
 import Rig
 
-/// Which results a command shows; an empty list lets everything pass.
+/// Chooses the results that a command shows. An empty list lets every value pass.
 struct ResultFilter: Equatable {
     /// Outcomes, for example `rejected`.
     var outcomes: [String] = []
@@ -22,9 +22,10 @@ struct ResultFilter: Equatable {
             && Self.admits(topics, record.topic) && Self.admits(environments, record.environment)
     }
 
-    /// The keys that bring a tap queue these results and as few others as possible.
+    /// The binding keys that bring a tap queue these results, and as few others as possible.
     ///
-    /// Reasons are in no key, and a topic's dots are words of the pattern, so a topic is matched whole or not at all.
+    /// No key has a reason, so reasons are filtered later. A dot in a topic separates words of the pattern, so a key has
+    /// the whole topic or `#`.
     var bindingKeys: [String] {
         guard !(outcomes.isEmpty && topics.isEmpty && environments.isEmpty) else { return ["#"] }
         var keys: [String] = []

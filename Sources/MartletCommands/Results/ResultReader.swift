@@ -16,8 +16,8 @@ struct ResultReader {
     /// Prepares a reader.
     ///
     /// - Parameters:
-    ///   - filter: What passes.
-    ///   - limit: After how many results it ends.
+    ///   - filter: Chooses the results.
+    ///   - limit: The number of results after which reading ends; nil for no limit.
     ///   - format: How to print them.
     ///   - onlySummary: Whether to count without printing.
     init(filter: ResultFilter, limit: Int?, format: OutputFormat, onlySummary: Bool) {
@@ -27,7 +27,7 @@ struct ResultReader {
         self.onlySummary = onlySummary
     }
 
-    /// How many copies wait at most for a slow reader.
+    /// The most copies that wait for a slow reader. Beyond that the broker drops the oldest.
     private static let tapLength = 10_000
 
     private var isComplete: Bool { limit.map { summary.total >= $0 } ?? false }
@@ -54,12 +54,14 @@ struct ResultReader {
         }
     }
 
-    /// Takes results out of a queue; each is printed before it is acknowledged, so that none can be lost.
+    /// Takes results out of a queue. Each result is printed, or with `--summary` counted, before its message is
+    /// acknowledged. So no printed result can be lost.
     mutating func drain(_ link: CommandConnection, queue: String, for length: Duration?) throws(CommandFailure) {
         let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
-        // Only as many are taken as there are now: results that keep coming must not keep the command from ending.
+        // Takes only as many as there are now: new results must not keep the command from ending.
         let left = try link.messageCount(queue)
-        // As many unsettled as can be: what goes back at the end would otherwise fill that and stop the rest.
+        // Messages that do not pass stay unsettled until the end. A lower limit would be full of them, and no others
+        // would come.
         try link.consume(queue, prefetch: Int(UInt16.max))
         var excluded = 0
         do throws(CommandFailure) {
@@ -69,7 +71,7 @@ struct ResultReader {
             throw error
         }
         try link.stopConsuming()
-        // What was not acknowledged goes back when the link is closed.
+        // Messages that were not acknowledged go back when the link is closed.
         if excluded > 0 {
             Console.talk(
                 "\(TimeText.count(excluded)) messages are not results or do not pass the filter; they go back to \(queue)."
@@ -77,7 +79,7 @@ struct ResultReader {
         }
     }
 
-    /// Takes what passes; returns how many messages did not.
+    /// Takes the messages that pass; returns how many did not pass.
     private mutating func take(
         _ link: CommandConnection, _ count: Int, until deadline: ContinuousClock.Instant?
     ) throws(CommandFailure) -> Int {
@@ -101,7 +103,8 @@ struct ResultReader {
 
     /// Prints the counts, if they were asked for.
     ///
-    /// - Throws: `outputFailed`, after telling them on standard error: what they count may be gone from its queue.
+    /// - Throws: `outputFailed`, after printing the counts on standard error, because the results that they count may be
+    ///   gone from their queue; `readerGone`.
     mutating func printSummary() throws(CommandFailure) {
         guard onlySummary else { return }
         progress.clear()
@@ -126,7 +129,7 @@ struct ResultReader {
         }
     }
 
-    /// How long to wait for the next message: short enough to notice Ctrl-C; `nil` once the time is up.
+    /// How long to wait for the next message: at most 0.2 s, to notice Ctrl-C soon; nil once the time is up.
     private static func patience(until deadline: ContinuousClock.Instant?) -> Duration? {
         guard let deadline else { return .milliseconds(200) }
         let left = ContinuousClock.now.duration(to: deadline)

@@ -3,15 +3,15 @@ import Rig
 import Text
 
 extension ResultRecord {
-    /// Prints the result for people: whole into files and pipes; on a terminal no wider than that, and in colour.
+    /// Prints the result for people. A file or pipe gets the whole line; a terminal gets as much as fits, in colour.
     func print() {
         Console.data(line(width: Console.size(STDOUT_FILENO)?.columns), words: Ink.verdicts)
     }
 
-    /// The result on one line for people; of the token only enough to recognise it.
+    /// The result on one line for people. It has only the first 8 characters of the device token.
     ///
-    /// - Parameter width: How many columns there are. Then the time goes without its date, and what finds no room is
-    ///   left out at the end. Nil for any number.
+    /// - Parameter width: The columns of the terminal: the time then has no date, and the line is cut at its end. Nil for
+    ///   the whole line.
     func line(width: Int? = nil) -> String {
         var parts: [String] = []
         if let finishedAt {

@@ -6,13 +6,13 @@ import Text
 struct ResultSummary {
     /// How many results were counted.
     private(set) var total = 0
-    /// How many of them came from jobs that the broker had handed out before.
+    /// How many results came from jobs that the broker had delivered before.
     private(set) var redelivered = 0
     /// How many results there were of each kind.
     private(set) var kinds: [ResultRecord.Kind: Int] = [:]
     /// How many results there were for each topic.
     private(set) var topics: [String: Int] = [:]
-    /// When the first and the last were finished, in milliseconds since 1970.
+    /// The times at which the first and the last notification were finished, in milliseconds since 1970.
     private(set) var span: ClosedRange<Int64>?
     private var apns = ResultSummary.emptyHistogram()
     private var queue = ResultSummary.emptyHistogram()
@@ -91,7 +91,7 @@ struct ResultSummary {
         ])
     }
 
-    /// Most frequent first; equals in the order of their names, so that output is stable.
+    /// The kinds, most frequent first. Equally frequent ones are in the order of their names, so that output is stable.
     private var sortedKinds: [(key: ResultRecord.Kind, value: Int)] {
         kinds.sorted { left, right in
             left.value != right.value
@@ -102,7 +102,8 @@ struct ResultSummary {
 
     private static let percentiles: [(String, Double)] = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9)]
 
-    /// A day in milliseconds is the longest that is told apart, to two digits: 20 kB, whatever the number of results.
+    /// An empty histogram for up to a day in milliseconds, with two significant digits. It takes 20 kB for any number of
+    /// results.
     private static func emptyHistogram() -> Histogram<UInt64> {
         Histogram(highestTrackableValue: 86_400_000, numberOfSignificantValueDigits: .two)
     }

@@ -4,7 +4,7 @@ import PushModel
 import Text
 import Topology
 
-/// `martlet results`: what became of notifications.
+/// `martlet results`: shows what became of notifications.
 struct ResultsCommand: ParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "results",
@@ -65,7 +65,7 @@ struct ResultsCommand: ParsableCommand, UsesContext {
     func run() throws {
         let link = try CommandConnection.open(broker.target)
         defer { link.close() }
-        // Draining ends in an orderly way when its reader goes away: what was written counts as taken.
+        // When the reader of the output goes away, draining must end in good order: written results count as taken.
         if mode == .drain { signal(SIGPIPE, SIG_IGN) }
         var reader = ResultReader(filter: filter, limit: count, format: format.output, onlySummary: summary)
         Interrupt.watch()
@@ -81,7 +81,7 @@ struct ResultsCommand: ParsableCommand, UsesContext {
         try reader.printSummary()
     }
 
-    /// What the options let pass.
+    /// The filter that the options describe.
     var filter: ResultFilter {
         ResultFilter(outcomes: outcome, reasons: reason, topics: topic, environments: environment.map(\.rawValue))
     }

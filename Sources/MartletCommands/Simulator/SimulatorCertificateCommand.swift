@@ -2,7 +2,7 @@ import APNSSimulator
 import ArgumentParser
 import Glibc
 
-/// `martlet simulator certificate`: a provider certificate that the simulator believes.
+/// `martlet simulator certificate`: issues a provider certificate that the simulator trusts.
 struct SimulatorCertificateCommand: ParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
@@ -34,13 +34,13 @@ struct SimulatorCertificateCommand: ParsableCommand {
     @Option(help: "How many days it is good for; 0 for an expired one.")
     var days = 365
 
-    /// The command above: its state directory counts, wherever on the line it stands.
+    /// The command above this one. Its option `--state-directory` counts, before or after the word `certificate`.
     @ParentCommand var simulator: SimulatorCommand
 
-    /// Issues and writes.
+    /// Issues the certificate, writes it with its key, and prints its serial number.
     func run() throws {
         do throws(SimulatorError) {
-            // A second in the past, so that a certificate of 0 days is over at once.
+            // It starts one second in the past, so that a certificate of 0 days has already expired.
             let request = ProviderCertificateRequest(
                 topics: topic, environments: only.map { [$0] } ?? [], days: days, startsIn: -1)
             let issued = try ProviderCertificates.issue(
@@ -54,7 +54,7 @@ struct SimulatorCertificateCommand: ParsableCommand {
     }
 
     private func write(_ bytes: [UInt8]) throws(SimulatorError) {
-        // Opened with its final mode, so that the key is at no moment readable by others.
+        // Created with its final mode, so that others can at no moment read the key.
         let descriptor = open(out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SimulatorError(.file, "cannot write \(out)") }
         defer { close(descriptor) }

@@ -7,7 +7,7 @@ import PushModel
 import ServiceLifecycle
 import UnixSignals
 
-/// `martlet simulator`: a local APNs for any provider.
+/// `martlet simulator`: runs a local APNs for any provider.
 struct SimulatorCommand: AsyncParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
@@ -200,7 +200,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         return "\(base)/martlet/simulator"
     }
 
-    /// Tells a person something.
+    /// Prints a message on standard error.
     ///
     /// - Parameter message: One sentence.
     static func say(_ message: String) {

@@ -2,7 +2,7 @@ import APNSSimulator
 import ArgumentParser
 import Text
 
-/// The options of `martlet simulator` that settle what Apple leaves open.
+/// The options of `martlet simulator` about behaviour that Apple does not document.
 struct SimulatorRuleOptions: ParsableArguments {
     @Option(help: "A further IP address to listen at, on the same port. Repeatable.")
     var furtherHost: [String] = []
