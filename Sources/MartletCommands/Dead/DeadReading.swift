@@ -21,8 +21,8 @@ struct DeadReading: Equatable {
     /// How long the next letter may take.
     static let patience = Duration.seconds(10)
     /// How long letters may be held without an acknowledgement: 25 minutes. RabbitMQ closes a channel that holds a
-    /// message for longer than `consumer_timeout`, 30 minutes by default. The rest is for the last letter: its wait for
-    /// the rate, and its confirm.
+    /// message for longer than `consumer_timeout`, 30 minutes by default. The other 5 minutes are for the last letter:
+    /// its wait for the rate, and its confirm.
     static let longest = Duration.seconds(25 * 60)
 
     /// The queue.

@@ -38,8 +38,8 @@ struct JobLine {
     ///   - line: The line without its end.
     ///   - newID: Makes an id for a job that has none. This id goes into the message's properties, not into the line.
     /// - Returns: The job to publish.
-    /// - Throws: A `badInput` failure for a line that is not a job, and for a job that a worker would refuse. The caller
-    ///   adds the line's number.
+    /// - Throws: A `badInput` failure for a line that is not a job, and for a job that a worker would refuse. The
+    ///   caller adds the line's number.
     func job(_ line: [UInt8], newID: () -> String) throws(CommandFailure) -> OutgoingJob {
         guard line.count <= OutgoingJob.bodyLimit else {
             throw CommandFailure(

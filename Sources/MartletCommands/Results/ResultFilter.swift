@@ -24,8 +24,8 @@ struct ResultFilter: Equatable {
 
     /// The binding keys that bring a tap queue these results, and as few others as possible.
     ///
-    /// No key has a reason, so reasons are filtered later. A dot in a topic separates words of the pattern, so a key has
-    /// the whole topic or `#`.
+    /// No key has a reason, so reasons are filtered later. A dot in a topic separates words of the pattern, so a key
+    /// has the whole topic or `#`.
     var bindingKeys: [String] {
         guard !(outcomes.isEmpty && topics.isEmpty && environments.isEmpty) else { return ["#"] }
         var keys: [String] = []

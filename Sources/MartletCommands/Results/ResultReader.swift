@@ -103,8 +103,8 @@ struct ResultReader {
 
     /// Prints the counts, if they were asked for.
     ///
-    /// - Throws: `outputFailed`, after printing the counts on standard error, because the results that they count may be
-    ///   gone from their queue; `readerGone`.
+    /// - Throws: `outputFailed`, after printing the counts on standard error, because the results that they count may
+    ///   be gone from their queue; `readerGone`.
     mutating func printSummary() throws(CommandFailure) {
         guard onlySummary else { return }
         progress.clear()

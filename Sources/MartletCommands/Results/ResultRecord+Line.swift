@@ -10,8 +10,8 @@ extension ResultRecord {
 
     /// The result on one line for people. It has only the first 8 characters of the device token.
     ///
-    /// - Parameter width: The columns of the terminal: the time then has no date, and the line is cut at its end. Nil for
-    ///   the whole line.
+    /// - Parameter width: The columns of the terminal: the time then has no date, and the line is cut at its end. Nil
+    ///   for the whole line.
     func line(width: Int? = nil) -> String {
         var parts: [String] = []
         if let finishedAt {

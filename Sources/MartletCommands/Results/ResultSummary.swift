@@ -102,8 +102,8 @@ struct ResultSummary {
 
     private static let percentiles: [(String, Double)] = [("p50", 50), ("p90", 90), ("p99", 99), ("p99.9", 99.9)]
 
-    /// An empty histogram for up to a day in milliseconds, with two significant digits. It takes 20 kB for any number of
-    /// results.
+    /// An empty histogram for up to a day in milliseconds, with two significant digits. It takes 20 kB for any number
+    /// of results.
     private static func emptyHistogram() -> Histogram<UInt64> {
         Histogram(highestTrackableValue: 86_400_000, numberOfSignificantValueDigits: .two)
     }

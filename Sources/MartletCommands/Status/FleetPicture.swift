@@ -1,17 +1,17 @@
 import PushWorker
 import WorkerSettings
 
-/// What the workers' reports say together: a pure value that reports are added to.
+/// The fleet as the workers' reports show it: a pure value that reports are added to.
 struct FleetPicture: Equatable {
-    /// How a worker is.
+    /// The condition of a worker.
     enum Condition: String {
         /// It does its work.
         case ready
-        /// It runs, and cannot do its work.
+        /// It runs, but cannot do its work.
         case notReady = "not ready"
         /// It stops in good order.
         case draining
-        /// Its reports ended without a word.
+        /// Its reports ended without the last one, which would say that it stops.
         case silent
     }
 
@@ -19,12 +19,13 @@ struct FleetPicture: Equatable {
     struct Worker: Equatable {
         /// Its latest report.
         var report: WorkerReport
-        /// Notifications that APNs accepted per second; nil before its second report.
+        /// Notifications that APNs accepted per second, between its two latest reports. Nil before its second report,
+        /// where the two are less than 1 s apart, and after a restart.
         var acceptedPerSecond: Double?
-        /// The same for each route.
+        /// Notifications that APNs accepted per second, for each route.
         var routesPerSecond: [String: Double] = [:]
 
-        /// How the worker is.
+        /// The worker's condition.
         ///
         /// - Parameter now: The time in milliseconds since 1970.
         func condition(at now: Int64) -> Condition {
@@ -38,17 +39,17 @@ struct FleetPicture: Equatable {
     struct Route: Equatable {
         /// Its name.
         var name: String
-        /// The best of its states: the others' jobs go there.
+        /// The best of its states: workers in a worse state leave their jobs to those.
         var state: String
-        /// Why it is not ready, or pushes nothing although it is: the first reason among its workers of the best state.
+        /// Why it is not ready, or what hinders it although it is: the first reason of its workers in the best state.
         var reason: String?
-        /// What keeps it from pushing more: the limits of its workers, each once.
+        /// The limits that keep it from pushing more, of all its workers, each limit once.
         var limits: [String] = []
         /// The workers that serve it.
         var workers: [String] = []
-        /// The workers where it is not ready although it is elsewhere.
+        /// The workers in which it is not ready, although it is ready in another one.
         var troubled: [String] = []
-        /// Notifications that APNs accepted per second; nil where nobody knows yet.
+        /// Notifications that APNs accepted per second; nil where no worker's rate is known yet.
         var acceptedPerSecond: Double?
         /// Requests without an answer.
         var inFlight = 0
@@ -60,21 +61,21 @@ struct FleetPicture: Equatable {
         var holdsTokens = false
     }
 
-    /// For how long a worker may say nothing, in milliseconds: three reports and some seconds.
+    /// How long a worker may send no report before it is silent, in milliseconds: three reports and some seconds.
     static let patience: Int64 = 35_000
-    /// For how long a worker that says nothing is shown, in milliseconds. Reports are read from as long ago.
+    /// How long a silent worker is shown, in milliseconds. ``FleetReader`` reads the reports of this time.
     static let memory: Int64 = 300_000
     /// The states of a route, best first, as the worker orders them.
     private static let states = RouteState.allCases.map(\.rawValue)
 
     private var known: [String: Worker] = [:]
 
-    /// Starts with nobody known.
+    /// Starts without any worker.
     init() {}
 
     /// Takes a report.
     ///
-    /// - Parameter report: The report; an older one than the latest of its worker says nothing new.
+    /// - Parameter report: The report. It is ignored where a later report of its worker is known.
     mutating func heard(_ report: WorkerReport) {
         guard let earlier = known[report.instance] else {
             if known.count < RouteShare.mostWorkers { known[report.instance] = Worker(report: report) }
@@ -83,7 +84,7 @@ struct FleetPicture: Equatable {
         guard (report.startedAt, report.sentAt) > (earlier.report.startedAt, earlier.report.sentAt) else { return }
         var worker = Worker(report: report)
         let elapsed = Double(report.sentAt - earlier.report.sentAt) / 1_000
-        // Over a moment a rate says little; a worker that took another's name has counted from zero.
+        // A rate over less than a second says little. After another start the counts begin at zero.
         if report.startedAt == earlier.report.startedAt, elapsed >= 1 {
             worker.acceptedPerSecond = Double(report.accepted - earlier.report.accepted) / elapsed
             let before = Dictionary(earlier.report.routes.map { ($0.name, $0.accepted) }) { first, _ in first }
@@ -96,7 +97,7 @@ struct FleetPicture: Equatable {
         known[report.instance] = worker
     }
 
-    /// The workers by name: those that report, those that stop, and those that fell silent recently.
+    /// The workers by name: those that report, those that stop, and those that became silent recently.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     func workers(at now: Int64) -> [Worker] {
@@ -106,7 +107,7 @@ struct FleetPicture: Equatable {
         }.sorted { $0.report.instance < $1.report.instance }
     }
 
-    /// The workers that do or could do their work.
+    /// The workers that are ready or not ready: neither draining nor silent.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     func live(at now: Int64) -> [Worker] {
@@ -151,7 +152,7 @@ struct FleetPicture: Equatable {
         return joined
     }
 
-    /// What failed since the workers' start, most frequent first.
+    /// The failed notifications since the workers' start by outcome and reason, most frequent first.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     func failures(at now: Int64) -> [WorkerReport.Failure] {

@@ -11,7 +11,7 @@ extension StreamReader where Picture == FleetPicture {
     ///
     /// - Parameter endpoints: Where the broker is.
     convenience init(_ endpoints: [AMQPEndpoint]) {
-        // As long ago as silent workers are shown.
+        // The five minutes of FleetPicture.memory.
         self.init(endpoints, TopologyNames.fleetQueue, from: "5m", into: FleetPicture()) { picture, message in
             if let report = WorkerReport(parsing: message.body) { picture.heard(report) }
         }

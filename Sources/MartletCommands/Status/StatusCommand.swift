@@ -7,7 +7,7 @@ import RabbitMQ
 import Topology
 import WorkerSettings
 
-/// `martlet status`: what goes on in the whole fleet, and what to do next.
+/// `martlet status`: shows the state of the whole fleet, and what to do next.
 struct StatusCommand: AsyncParsableCommand, UsesContext {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -29,7 +29,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
               martlet status --broker amqp://user@broker.example --output json
             """)
 
-    /// How often a watched status is drawn.
+    /// How often `--watch` draws the status.
     private static let interval = Duration.seconds(2)
 
     @OptionGroup var source: ConfigurationOptions
@@ -82,7 +82,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         if !findings.isEmpty { throw CommandStatus.someFailed }
     }
 
-    /// Where to ask: what the configuration says where there is one, else what the options say.
+    /// The broker and its management API: from the configuration if there is one, else from the options.
     private func place() throws(CommandFailure) -> StatusSource {
         let isConfigured =
             source.config != nil
@@ -104,10 +104,10 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         return StatusSource(endpoints: endpoints, client: client, configuration: source.config)
     }
 
-    /// Draws until Ctrl-C. What the management API fails to tell is said, and asked for again.
+    /// Draws until Ctrl-C. If the management API fails, it draws the failure, and asks again at the next time.
     private func follow(_ place: StatusSource) async throws {
         var screen = StatusScreen()
-        // Not waited for where the screen is gone: it ends with the process.
+        // If standard output fails, nobody waits for this task: it ends with the process.
         let reading = Task { try await BlockingWork.run("reports") { place.reader.follow() } }
         let listening = Task { try await BlockingWork.run("commands") { place.control.follow() } }
         while !Interrupt.isRequested {

@@ -1,7 +1,7 @@
 import PushWorker
 import Topology
 
-// What needs a person because operators asked for it.
+// Findings about commands of operators.
 extension StatusDiagnosis {
     /// Jobs that wait because an operator paused their route.
     var pausedRoutes: [StatusFinding] {
@@ -18,7 +18,7 @@ extension StatusDiagnosis {
         }
     }
 
-    /// The job queues of routes that operators paused: that nobody takes jobs from them is meant.
+    /// The normal job queues of routes that operators paused. These queues need no consumer.
     var pausedQueues: [String] { pauses.map { TopologyNames.jobQueue(route: $0.route) } }
 
     /// The rate that operators hold a queue's route to; nil without one.

@@ -1,14 +1,15 @@
 import PushWorker
 import Topology
 
-// What needs a person because of the workers and their routes.
+// Findings about the workers and their routes.
 extension StatusDiagnosis {
-    /// Job queues without a consumer: all of them, some that hold jobs, some that do not.
+    /// Job queues without a consumer. If no queue has one, that is the only finding; else there is one for queues that
+    /// hold jobs, and one for empty queues.
     var unserved: [StatusFinding] {
         let command = "martlet worker \(facts.configurationOption)"
         let served = jobQueues.filter { ($0.consumers ?? 0) > 0 }
-        // Numbers that are not known yet say nothing. Why a route takes no jobs that cannot push, is told with the
-        // route.
+        // A queue without a known number of consumers is left out. A route that cannot push takes no jobs, and has a
+        // finding of its own.
         let stopped = Set(
             routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) }
                 + pausedQueues)
@@ -33,7 +34,7 @@ extension StatusDiagnosis {
                     detail: "\(Self.count(jobs, "job waits", "jobs wait")) and no worker takes them.", next: command)
             )
         }
-        // Workers of a version without return queues work as well.
+        // Workers of a version without return queues do not consume from them, and work as well.
         let idle = deserted.filter { ($0.ready ?? 0) == 0 && !$0.name.hasSuffix(TopologyNames.returnSuffix) }
         if !idle.isEmpty {
             found.append(
@@ -48,7 +49,7 @@ extension StatusDiagnosis {
     var parkedRoutes: [StatusFinding] {
         routes.compactMap { route in
             let states = [RouteState.parked, .unreachable, .probing].map(\.rawValue)
-            // A route that only starts has no reason yet; one whose queue is missing has.
+            // A route that is just starting has no reason yet. A route whose queue is missing has one.
             let isHeldUp = route.state == RouteState.starting.rawValue && route.reason != nil
             guard states.contains(route.state) || isHeldUp else { return nil }
             let count = route.workers.count == 1 ? "its worker" : "all \(route.workers.count) workers"
@@ -59,12 +60,13 @@ extension StatusDiagnosis {
         }
     }
 
-    /// Routes that are ready and give a reason: RabbitMQ does not take what they publish, or they lack something.
+    /// Routes that are ready but give a reason: RabbitMQ does not take their messages, or they lack something.
     var hinderedRoutes: [StatusFinding] {
         let unready = facts.fleet.live(at: facts.at).filter { $0.condition(at: facts.at) == .notReady }
         let unreadyNames = Set(unready.map(\.report.instance))
         return routes.compactMap { route in
-            // What concerns a whole worker is told with the worker. Connections to APNs open by themselves.
+            // A reason that concerns a whole worker is in the finding about the worker. Connections to APNs open by
+            // themselves.
             guard route.state == RouteState.ready.rawValue, let reason = route.reason, !reason.hasPrefix("APNs: "),
                 !route.workers.allSatisfy(unreadyNames.contains)
             else { return nil }
@@ -84,7 +86,7 @@ extension StatusDiagnosis {
         }
     }
 
-    /// The reasons of a route whose publications a queue refuses or leaves unconfirmed, or that no queue is bound for.
+    /// The reasons of a route whose messages a queue refuses or leaves unconfirmed, or for which no queue is bound.
     private static let refusals: Set<String> = [
         "results_full", "results_unroutable", "results_unconfirmed", "dead_full", "dead_unroutable", "dead_unconfirmed",
         "retry_full", "retry_unroutable", "retry_unconfirmed",
@@ -112,7 +114,7 @@ extension StatusDiagnosis {
         }
     }
 
-    /// Workers that are not ready, or that fell silent.
+    /// Workers that are not ready, or that became silent.
     var workers: [StatusFinding] {
         let alarm = (facts.activity.nodes ?? []).contains { $0.hasMemoryAlarm || $0.hasDiskAlarm }
         return facts.fleet.workers(at: facts.at).compactMap { worker in
@@ -125,7 +127,7 @@ extension StatusDiagnosis {
                     urgency: .now, object: "worker \(name)", detail: "not ready: \(reasons)",
                     next: "martlet health --ready --address HOST:PORT")
             case .silent:
-                // Nobody can report during an alarm, and that has a finding of its own.
+                // During an alarm no worker can publish a report, and the alarm has a finding of its own.
                 guard !alarm else { return nil }
                 let seconds = (facts.at - worker.report.sentAt) / 1_000
                 return StatusFinding(
@@ -136,7 +138,7 @@ extension StatusDiagnosis {
         }
     }
 
-    /// Queues whose jobs wait long at the rate at which they are taken.
+    /// Queues whose jobs would wait for more than ``longestBacklog`` at the present rate of deliveries.
     var lateJobs: [StatusFinding] {
         jobQueues.compactMap { queue in
             guard let ready = queue.ready, ready > 0, (queue.consumers ?? 0) > 0, let rate = queue.deliveryRate,
@@ -155,7 +157,7 @@ extension StatusDiagnosis {
         }
     }
 
-    /// What would help a route that is too slow.
+    /// The advice for a route that is too slow.
     private static func remedy(_ limits: [String], _ facts: StatusFacts) -> String {
         if limits.contains(RouteLimit.rate.rawValue) { return "raise routes[].rate, or start more workers" }
         if limits.contains(RouteLimit.streams.rawValue) || limits.contains(RouteLimit.window.rawValue) {

@@ -1,21 +1,22 @@
 import Text
 import Topology
 
-/// Decides what needs a person: from facts to findings, worst first. Pure.
+/// Decides what needs a person: turns facts into findings, worst first. Pure.
 struct StatusDiagnosis {
     /// The share of its length limit from which a queue counts as nearly full.
     static let nearlyFull = 0.8
-    /// The share from which it counts as full: RabbitMQ refuses when the next message would not fit.
+    /// The share of its length limit from which a queue counts as full. It is below 1, because RabbitMQ refuses a
+    /// message that would not fit.
     static let full = 0.98
-    /// How long the jobs that wait may take at the present rate, in seconds, before more workers are advised.
+    /// How long the waiting jobs may take at the present rate, in seconds, before there is a finding.
     static let longestBacklog = 300.0
-    /// How many objects a finding about several of them names.
+    /// The most objects that a finding names. The others are counted.
     static let namedObjects = 3
-    /// How many nodes keep a queue where there are enough of them.
+    /// How many nodes keep a queue where the cluster has enough nodes.
     /// [Initial replication factor](https://www.rabbitmq.com/docs/quorum-queues#replication-factor)
     static let usualMembers = 3
 
-    /// What is known.
+    /// The facts.
     let facts: StatusFacts
 
     /// What needs a person, worst first; empty where nothing does.
@@ -66,7 +67,7 @@ struct StatusDiagnosis {
         ]
     }
 
-    /// Queues that fewer nodes keep than could: those that were made before the other nodes joined.
+    /// Queues with fewer members than they could have: they were made before the other nodes joined.
     private var rareQueues: [StatusFinding] {
         let nodes = (facts.activity.nodes ?? []).map(\.name)
         let wanted = min(nodes.count, Self.usualMembers)
@@ -86,7 +87,7 @@ struct StatusDiagnosis {
         ]
     }
 
-    /// Queues that refuse when they are full, and what that leads to.
+    /// Queues that are full or nearly full, and refuse messages when they are full.
     private var fullQueues: [StatusFinding] {
         ours.compactMap { queue in
             guard queue.settings["overflow"] == .text("reject-publish"), let bytes = queue.bytes,
@@ -143,7 +144,7 @@ struct StatusDiagnosis {
 
     private var unread: [StatusFinding] {
         let queues = ours.filter {
-            // The copies of teams drop their oldest: what a team does not read is its own affair.
+            // Queues with a team's copies drop their oldest messages. A team that does not read them harms nobody else.
             $0.name.hasPrefix(TopologyNames.resultsQueue) && $0.settings["overflow"] == .text("reject-publish")
                 && ($0.ready ?? 0) > 0 && $0.consumers == 0 && ($0.deliveryRate ?? 0) == 0
         }
@@ -171,19 +172,19 @@ struct StatusDiagnosis {
 
     // MARK: Words
 
-    /// The queues of the contract but those that clients make for themselves.
+    /// The queues of the contract, without those that clients declare for themselves.
     var ours: [BrokerActivity.Queue] {
         facts.activity.queues.filter {
             $0.name.hasPrefix(TopologyNames.queuePrefix) && !TopologyNames.isClients($0.name)
         }
     }
 
-    /// The queues that producers fill, and those of what comes back from tiers.
+    /// The queues that producers fill, and the queues for jobs that come back from tiers.
     var jobQueues: [BrokerActivity.Queue] { ours.filter { TopologyNames.isJobQueue($0.name) } }
 
     private var host: String { ShellText.quoted(facts.virtualHost) }
 
-    /// Names some objects of a kind.
+    /// Names up to ``namedObjects`` objects of a kind, and counts the others.
     static func objects(_ names: [String], _ kind: String) -> String {
         guard names.count > 1 else { return "\(kind) \(names.first ?? "")" }
         let more = names.count - namedObjects
@@ -191,7 +192,7 @@ struct StatusDiagnosis {
         return "\(kind)s \(named)\(more > 0 ? " and \(more) more" : "")"
     }
 
-    /// A number with a word for one or for several.
+    /// A number with its noun, in the singular or the plural.
     static func count(_ number: Int, _ one: String, _ several: String) -> String {
         "\(TimeText.count(number)) \(number == 1 ? one : several)"
     }

@@ -1,7 +1,7 @@
 import PushWorker
 import Topology
 
-// A status for programs. The names are part of the contract: additions are welcome, changes are not.
+// A status for programs. The names are part of the contract: add names, but do not change any.
 extension StatusFacts {
     /// The whole status as one object.
     ///

@@ -1,9 +1,9 @@
 import PushWorker
 import Topology
 
-/// Everything that `martlet status` knows at one moment: what it shows, and what its advice follows from.
+/// Everything that `martlet status` knows at one moment. Its text and its advice follow from these facts.
 struct StatusFacts: Equatable {
-    /// How many dead letters of one queue died alike.
+    /// How many dead letters of one queue have the same outcome and reason.
     struct Letters: Equatable {
         /// The queue.
         var queue: String
@@ -17,7 +17,7 @@ struct StatusFacts: Equatable {
 
     /// The time in milliseconds since 1970.
     var at: Int64
-    /// The management API, without user and password.
+    /// The address of the management API, without user and password.
     var place: String
     /// The virtual host.
     var virtualHost = "/"
@@ -27,13 +27,13 @@ struct StatusFacts: Equatable {
     var fleet = FleetPicture()
     /// Why the workers' reports cannot be read; nil where they can.
     var fleetTrouble: String?
-    /// What operators asked all workers for.
+    /// The operators' commands to all workers.
     var control = ControlPicture()
-    /// Why their commands cannot be read; nil where they can.
+    /// Why the operators' commands cannot be read; nil where they can.
     var controlTrouble: String?
-    /// The dead letters by reason; nil where nobody asked.
+    /// The dead letters by reason; nil without `--reasons`.
     var letters: [Letters]?
-    /// The configuration file to name in commands; nil where the broker alone is known.
+    /// The configuration file to name in commands; nil where none was named.
     var configuration: String?
 
     /// The end of commands that take a configuration.

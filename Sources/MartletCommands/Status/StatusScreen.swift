@@ -1,10 +1,10 @@
 import Glibc
 
-/// Draws a status over the one before, on standard output.
+/// Draws a status over the previous one, on standard output.
 struct StatusScreen {
     private var isDrawn = false
 
-    /// The columns of the terminal; 80 where it does not tell.
+    /// The columns of the terminal; 80 where the terminal does not say.
     static var width: Int { Console.size(STDOUT_FILENO)?.columns ?? StatusText.usualWidth }
 
     /// Draws lines, as many as the terminal has rows for.
@@ -16,12 +16,12 @@ struct StatusScreen {
         isDrawn = true
     }
 
-    /// What to write: in one piece, so that nothing flickers.
+    /// The text to write. It is one piece, so that the terminal does not flicker.
     ///
     /// - Parameters:
     ///   - lines: The lines.
     ///   - rows: How many rows the terminal has; the last one is for the cursor.
-    ///   - isFirst: Whether something else stands on the terminal.
+    ///   - isFirst: Whether this is the first drawing, which must clear the terminal.
     static func frame(_ lines: [String], rows: Int, isFirst: Bool) -> String {
         var shown = lines
         if lines.count > rows - 1 {

@@ -6,17 +6,17 @@ import Rig
 import Topology
 import WorkerSettings
 
-/// Where a status comes from: the management API, the workers' reports, the operators' commands, and the dead letters
-/// where they are asked for.
+/// The sources of a status: the management API, the workers' reports, the operators' commands, and with `--reasons` the
+/// dead letters.
 struct StatusSource: Sendable {
-    /// How many kinds of dead letters are told apart in a queue; further ones count as `other`.
+    /// How many kinds of dead letters are counted apart in a queue. Further kinds count as `other`.
     static let mostKinds = 64
 
     /// Where the broker is.
     let endpoints: [AMQPEndpoint]
     /// The management API.
     let client: ManagementClient
-    /// The configuration file; nil where the broker alone is known.
+    /// The configuration file; nil where none was named.
     let configuration: String?
     /// The workers' reports.
     let reader: FleetReader
@@ -28,7 +28,7 @@ struct StatusSource: Sendable {
     /// - Parameters:
     ///   - endpoints: Where the broker is.
     ///   - client: Its management API.
-    ///   - configuration: The configuration file; nil where the broker alone is known.
+    ///   - configuration: The configuration file; nil where none was named.
     init(endpoints: [AMQPEndpoint], client: ManagementClient, configuration: String?) {
         self.endpoints = endpoints
         self.client = client
@@ -37,10 +37,10 @@ struct StatusSource: Sendable {
         control = ControlStreamReader(endpoints)
     }
 
-    /// Asks the management API, and adds what the reader has read by now.
+    /// Asks the management API, and adds the reports and commands that were read by now.
     ///
     /// - Parameter letters: The dead letters by reason, where they were counted.
-    /// - Throws: What a failure of the management API means for a command.
+    /// - Throws: The failure of the management API as a failure of the command.
     func facts(letters: [StatusFacts.Letters]? = nil) async throws(CommandFailure) -> StatusFacts {
         let virtualHost = endpoints.first?.virtualHost ?? "/"
         let activity: BrokerActivity
@@ -62,7 +62,7 @@ struct StatusSource: Sendable {
             configuration: configuration)
     }
 
-    /// Counts the dead letters of both queues by reason; blocks. Each of them is delivered and put back.
+    /// Counts the dead letters of both queues by reason; blocks. Each letter is delivered and put back.
     func letters() throws(CommandFailure) -> [StatusFacts.Letters] {
         var all: [StatusFacts.Letters] = []
         for queue in [TopologyNames.deadQueue, TopologyNames.deadTokensQueue] {

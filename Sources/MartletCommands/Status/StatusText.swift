@@ -4,7 +4,7 @@ import Topology
 
 /// Writes a status for people: pure text from facts.
 struct StatusText {
-    /// The columns that every line fits in, but for commands to copy.
+    /// The usual width in columns. Only commands to copy may be longer.
     static let usualWidth = 80
     /// How many rows a table has at most, unless all are wanted.
     static let mostRows = 24
@@ -15,11 +15,11 @@ struct StatusText {
         var ink: Ink?
     }
 
-    /// What is shown.
+    /// The facts to show.
     let facts: StatusFacts
-    /// What needs a person.
+    /// The findings: what needs a person.
     let findings: [StatusFinding]
-    /// The columns.
+    /// The columns of the terminal.
     var width = usualWidth
     /// Whether escape sequences may colour the lines.
     var colour = false
@@ -29,7 +29,7 @@ struct StatusText {
     /// The lines, ready for a terminal.
     var lines: [String] {
         (head + advice + workers + routes + control + queues + letters).map { line in
-            // Names and reasons come from other machines, and may try to command the terminal.
+            // Names and reasons come from other machines. They must not command the terminal.
             let text = line.text.printable
             return colour ? line.ink?(text) ?? text : text
         }
@@ -66,7 +66,7 @@ struct StatusText {
         for finding in findings {
             let urgency = finding.urgency.rawValue.padded(to: 6)
             lines += wrapped("\(urgency)\(finding.object): \(finding.detail)", 6, finding.urgency == .now ? .red : nil)
-            // Not wrapped, because it is copied.
+            // Not wrapped, because people copy this line.
             lines.append(Line(text: "      → \(finding.next)"))
         }
         return lines
@@ -101,7 +101,8 @@ struct StatusText {
         return lines + rest(workers.count) + adminServers
     }
 
-    /// Where workers can be asked: the system chose the port where `admin.listen` asks for 0.
+    /// The addresses of the admin servers. They are shown because the system chooses the port where `admin.listen` has
+    /// port 0.
     private var adminServers: [Line] {
         let addresses = Dictionary(grouping: facts.fleet.live(at: facts.at)) { $0.report.admin }
         let places = addresses.compactMap { address, workers in
@@ -133,7 +134,7 @@ struct StatusText {
         return lines + rest(routes.count)
     }
 
-    /// What operators asked of all workers, as far as it stands.
+    /// The operators' commands to all workers that stand.
     private var control: [Line] {
         let standing = facts.control.standing(at: facts.at)
         guard !standing.isEmpty else {
@@ -180,7 +181,7 @@ struct StatusText {
 
     // MARK: Rows
 
-    /// Whether a queue is shown when not all are: one with messages, or one that always matters.
+    /// Whether a queue is shown without `--all`: a queue with messages, or one that always matters.
     private func isWorthARow(_ queue: BrokerActivity.Queue) -> Bool {
         guard queue.name.hasPrefix(TopologyNames.queuePrefix),
             ![TopologyNames.fleetQueue, TopologyNames.controlQueue].contains(queue.name),
@@ -215,7 +216,7 @@ struct StatusText {
         return Self.cut(name, to: room).padded(to: room) + end
     }
 
-    /// A text in lines of the width, those after the first indented.
+    /// A text in lines of at most the width. All lines after the first are indented.
     private func wrapped(_ text: String, _ indent: Int, _ ink: Ink? = nil) -> [Line] {
         var lines: [String] = []
         var line = ""
@@ -228,11 +229,11 @@ struct StatusText {
                 line = String(repeating: " ", count: indent) + word
             }
         }
-        // What holds words together has done so.
+        // The no-break spaces were needed only to keep words on one line.
         return (lines + [line]).map { Line(text: $0.replacing("\u{a0}", with: " "), ink: ink) }
     }
 
-    /// A name that is too long loses its middle: its end often tells it from others.
+    /// A name without its middle if it is too long. Names often differ only at the end, so the end stays.
     static func cut(_ text: String, to width: Int) -> String {
         guard text.count > width else { return text }
         let end = (width - 1) / 2

@@ -1,7 +1,7 @@
 /// The file of a provider token's key, which Apple calls `AuthKey_<key id>.p8`.
 enum AppleKeyFile {
-    /// What looks wrong between a key's identifier and the name of its file; nil where they agree, and for a file with
-    /// another kind of name.
+    /// A sentence where the name of a key's file has another key's identifier; nil where the two agree, and for a file
+    /// whose name is not of Apple's form.
     ///
     /// - Parameters:
     ///   - path: The setting `key_file`.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where the broker is: the same options for every command that talks to one.
+/// The options that say where the broker is. Every command that talks to a broker has the same ones.
 struct BrokerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,7 +27,7 @@ struct BrokerOptions: ParsableArguments {
         help: "Allow amqp:// to another machine: everybody on the way can read password and messages.")
     var allowsPlaintext = false
 
-    /// What was given, for connecting.
+    /// The given options as settings for a connection.
     var target: BrokerSettings {
         BrokerSettings(
             uri: broker, caFile: caFile, certificateFile: certificateFile, keyFile: keyFile, passwordFile: passwordFile,

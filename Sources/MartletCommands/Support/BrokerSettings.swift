@@ -5,9 +5,9 @@ import RabbitMQ
 import Topology
 import WorkerSettings
 
-/// Which broker is meant, as far as it was said.
+/// The broker that a command line names. The environment fills in the rest.
 struct BrokerSettings {
-    /// The URI, or several with commas; without one the environment names it.
+    /// The broker's URI, or several with commas; nil lets the environment name the broker.
     var uri: String?
     /// Certificates that may vouch for the broker.
     var caFile: String?
@@ -24,8 +24,8 @@ struct BrokerSettings {
     ///
     /// - Parameter environment: The process's variables.
     /// - Returns: Checked endpoints, at least one.
-    /// - Throws: `usage` for a wrong `--broker`, `configuration` for a wrong variable, `missingInput` for a missing
-    ///   file.
+    /// - Throws: `usage` for a wrong `--broker`, `configuration` for a wrong variable, `missingInput` for a file that
+    ///   cannot be read.
     func endpoints(
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> [AMQPEndpoint] {
@@ -71,10 +71,11 @@ struct BrokerSettings {
     /// A client of the broker's management API.
     ///
     /// - Parameters:
-    ///   - address: What the command line says of its address; nil for the variable that goes with the broker's, else
-    ///     the broker's host and login with the usual port.
+    ///   - address: The address from the command line. Nil takes the variable that goes with the broker's variable,
+    ///     else the broker's host and login with the usual port.
     ///   - environment: The process's variables.
-    /// - Throws: `usage` or `configuration` for an address that leads nowhere.
+    /// - Throws: `usage` or `configuration` where the broker's URI gives no address with a login, `unreachable` for a
+    ///   wrong address, `missingInput` for a file that cannot be read.
     func managementClient(
         _ address: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> ManagementClient {
@@ -92,7 +93,7 @@ struct BrokerSettings {
         return try ManagementClient.at(usual)
     }
 
-    /// The URIs of a list with commas; a comma without a scheme behind it belongs to the URI before it.
+    /// The URIs of a list with commas. A comma without a scheme after it is part of the URI before it.
     static func split(_ text: String) -> [String] {
         var uris: [String] = []
         for piece in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
@@ -105,20 +106,20 @@ struct BrokerSettings {
         return uris
     }
 
-    /// The password that a file holds; nil where none is named.
+    /// The password that a file holds; nil where no file is named.
     private func password(_ environment: [String: String]) throws(CommandFailure) -> String? {
         guard let path = passwordFile ?? environment["MARTLET_BROKER_PASSWORD_FILE"] else { return nil }
         do throws(TextFile.Failure) {
-            // A shell may put a pipe here, but hardly into the environment.
+            // A shell may give a pipe on the command line, but hardly in the environment.
             return try TextFile.firstLine(of: path, mayBePipe: passwordFile != nil)
         } catch {
             throw CommandFailure(.missingInput, "cannot use the password file \(path): \(error.reason)")
         }
     }
 
-    /// The URI's text, where it was found, what a fault in it means, and the variables that go with it.
+    /// The URI's text, its origin, the exit status for a fault in it, and the variables that go with it.
     ///
-    /// The environment's password and certificates belong to the environment's broker: another one must not get them.
+    /// The environment's password and certificates belong to the environment's broker. No other broker may get them.
     private func source(
         _ environment: [String: String]
     ) throws(CommandFailure) -> (text: String, origin: String, fault: CommandStatus, companions: [String: String]) {

@@ -6,19 +6,19 @@ import RabbitMQ
 import Rig
 import Topology
 
-/// A command's connection to the broker: the blocking client, with failures a command can end with.
+/// A command's connection to the broker: the blocking client, with failures that a command can end with.
 final class CommandConnection {
     /// The user that is logged in.
     let user: String
     /// The virtual host.
     let virtualHost: String
-    /// Where it goes, without the password.
+    /// The broker's address, without the password.
     let description: String
     private let client: AMQPBlockingClient
-    /// What was published and not answered for, by the client's numbers.
+    /// The messages that the broker has not answered yet, by the client's numbers.
     private var pending: [UInt64: (messageID: String, routingKey: String)] = [:]
     private var message = OutgoingMessage()
-    /// How many jobs may wait for their confirms: enough to hide the way to the broker and back.
+    /// How many messages may wait for their confirms: enough to hide the round trip to the broker.
     private static let window = 1000
 
     private init(_ client: AMQPBlockingClient, _ endpoint: AMQPEndpoint) {
@@ -28,13 +28,13 @@ final class CommandConnection {
         description = endpoint.redactedDescription
     }
 
-    /// Connects and logs in; of several brokers the first that answers is taken.
+    /// Connects and logs in at the first of several brokers that answers.
     ///
     /// - Parameters:
-    ///   - target: Where to.
+    ///   - target: The brokers.
     ///   - timeout: How long connecting and logging in may take, each.
-    ///   - heartbeat: Whether the broker shall watch this connection. A command that may pause, for its input or for
-    ///     its rate, must not be watched.
+    ///   - heartbeat: Whether the broker shall watch this connection with heartbeats. A command that may pause, for its
+    ///     input or for its rate, must pass false.
     /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
     static func open(
         _ target: BrokerSettings, timeout: Duration = .seconds(10), heartbeat: Bool = true
@@ -45,10 +45,10 @@ final class CommandConnection {
     /// Connects and logs in at the first of several brokers that answers.
     ///
     /// - Parameters:
-    ///   - endpoints: Where to.
+    ///   - endpoints: The brokers, in the order in which to try them.
     ///   - timeout: How long connecting and logging in may take, each.
     ///   - heartbeat: Whether the broker shall watch this connection.
-    ///   - isCheck: Whether it is `martlet check` that tries, whose remedies are settings.
+    ///   - isCheck: Whether the command is `martlet check`. Then the remedies name settings.
     /// - Throws: `unreachable`, `refused`, or what is wrong with the target.
     static func open(
         _ endpoints: [AMQPEndpoint], timeout: Duration, heartbeat: Bool = true, isCheck: Bool = false
@@ -67,18 +67,18 @@ final class CommandConnection {
         throw last ?? CommandFailure(.configuration, "no broker is configured")
     }
 
-    /// Ends the connection; what was received and not settled goes back to its queue.
+    /// Ends the connection. Messages that were received and not settled go back to their queues.
     func close() {
         client.close()
     }
 
     // MARK: Queues
 
-    /// Declares a queue that exists as long as this connection.
+    /// Declares an exclusive queue: it exists as long as this connection.
     ///
     /// - Parameters:
     ///   - queue: Its name.
-    ///   - maximumLength: How many messages it keeps; then the oldest are dropped. `nil` for no limit.
+    ///   - maximumLength: The most messages that it keeps; beyond that the oldest are dropped. Nil for no limit.
     func declareExclusive(_ queue: String, maximumLength: Int?) throws(CommandFailure) {
         var arguments = FieldTable()
         if let maximumLength {
@@ -112,7 +112,7 @@ final class CommandConnection {
             return try client.depth(of: queue)
         } catch {
             var failure = Self.failure(error, at: description)
-            // Only these names can be a topology's.
+            // Only a queue with this prefix can be one of the topology, so for others the advice is another one.
             if error.replyCode == 404, !queue.hasPrefix(TopologyNames.queuePrefix) {
                 failure.remedy = "Is the name right? See them all with: rabbitmqctl list_queues -p \(virtualHost) name"
             }
@@ -120,11 +120,11 @@ final class CommandConnection {
         }
     }
 
-    /// Why messages of a queue may not be taken only to be put back: there each such delivery is counted, and too many
-    /// of them make a worker refuse a good job and the broker drop it.
+    /// Why a queue's messages must not be taken only to be put back. In queues of jobs the broker counts each such
+    /// delivery. Too many deliveries make a worker refuse a good job, and the broker drop it.
     ///
     /// - Parameter queue: The queue's name.
-    /// - Returns: A sentence for the command line, or nil where looking does no harm.
+    /// - Returns: A sentence for the person at the command line; nil where looking does no harm.
     static func mistake(lookingAt queue: String) -> String? {
         guard TopologyNames.holdsJobs(queue) else { return nil }
         return "--queue \(queue.printable) holds jobs on their way: looking counts as a delivery, and jobs that were "
@@ -137,8 +137,8 @@ final class CommandConnection {
     ///
     /// - Parameters:
     ///   - queue: Its name.
-    ///   - prefetch: How many may be unsettled; 0 for any number.
-    ///   - offset: Where to begin in a stream, such as `5m` for five minutes ago; nil for any other queue.
+    ///   - prefetch: How many messages may be unsettled, at most 65,535; 0 for any number.
+    ///   - offset: Where to begin in a stream, such as `5m` for five minutes ago; nil for a queue that is no stream.
     func consume(_ queue: String, prefetch: Int, from offset: String? = nil) throws(CommandFailure) {
         var arguments = FieldTable()
         if let offset {
@@ -152,7 +152,7 @@ final class CommandConnection {
     /// The next message.
     ///
     /// - Parameter timeout: How long to wait for it.
-    /// - Returns: `nil` if none came.
+    /// - Returns: Nil if no message came in time.
     func next(timeout: Duration) throws(CommandFailure) -> BrokerMessage? {
         try run { client throws(AMQPError) in try client.receive(timeout: timeout) }.map(BrokerMessage.init)
     }
@@ -161,13 +161,13 @@ final class CommandConnection {
     ///
     /// - Parameters:
     ///   - message: The message.
-    ///   - upToHere: Whether all earlier ones are meant as well.
+    ///   - upToHere: Whether to acknowledge all earlier messages, too.
     func acknowledge(_ message: BrokerMessage, upToHere: Bool) throws(CommandFailure) {
         try run { client throws(AMQPError) in try client.acknowledge(message.delivery, multiple: upToHere) }
     }
 
-    /// Ends taking messages, and returns once the broker has taken in every acknowledgement: those of a connection that
-    /// is closed before may be lost, and their messages come back.
+    /// Ends taking messages, and returns once the broker has every acknowledgement. Without this, closing the
+    /// connection may lose acknowledgements, and their messages come back.
     func stopConsuming() throws(CommandFailure) {
         try run { client throws(AMQPError) in try client.stopConsuming() }
     }
@@ -178,9 +178,9 @@ final class CommandConnection {
     ///
     /// - Parameters:
     ///   - job: The job.
-    ///   - exchange: Where it is published.
+    ///   - exchange: The exchange.
     ///   - replyTo: The routing key for replies.
-    ///   - note: Is told what became of this and of earlier jobs.
+    ///   - note: Called with what became of this job or of earlier ones, where that is known by now.
     func publish(
         _ job: OutgoingJob, exchange: String = TopologyNames.jobs, replyTo: String?, _ note: (PublishFate) -> Void
     ) throws(CommandFailure) {
@@ -207,9 +207,9 @@ final class CommandConnection {
     /// Publishes a message, waiting only while too many are unconfirmed.
     ///
     /// - Parameters:
-    ///   - message: The message; its id is not that of one whose confirm is awaited.
-    ///   - routingKey: Its key, for its fate.
-    ///   - note: Is told what became of this and of earlier messages.
+    ///   - message: The message. No message that waits for its confirm may have the same id.
+    ///   - routingKey: The message's routing key, which its fate repeats.
+    ///   - note: Called with what became of this message or of earlier ones, where that is known by now.
     /// - Returns: The message's number, which its fate will have.
     func submit(
         _ message: borrowing OutgoingMessage, routingKey: String, _ note: (PublishFate) -> Void
@@ -226,11 +226,11 @@ final class CommandConnection {
         return number
     }
 
-    /// Waits for a while, and hears meanwhile what became of earlier jobs.
+    /// Waits, at most until Ctrl-C, and reads once a second what became of earlier messages.
     ///
     /// - Parameters:
-    ///   - duration: How long.
-    ///   - note: Is told what became of them.
+    ///   - duration: How long to wait. After Ctrl-C it ends within a second.
+    ///   - note: Called with what became of them.
     func pause(_ duration: Duration, _ note: (PublishFate) -> Void) throws(CommandFailure) {
         let second = Duration.seconds(1)
         try takeOutcomes(note)
@@ -238,9 +238,9 @@ final class CommandConnection {
         if duration > second, !Interrupt.isRequested { try pause(duration - second, note) }
     }
 
-    /// Waits until the broker has answered for every job.
+    /// Waits until the broker has answered for every message.
     ///
-    /// - Parameter note: Is told what became of them.
+    /// - Parameter note: Called with what became of each of them.
     func finishPublishing(_ note: (PublishFate) -> Void) throws(CommandFailure) {
         tell(try run { client throws(AMQPError) in try client.flush() }, note)
     }
@@ -276,7 +276,7 @@ final class CommandConnection {
         }
     }
 
-    /// What a failure of the client means for a command.
+    /// The failure that a command ends with when the client fails.
     ///
     /// - Parameters:
     ///   - error: The failure.
@@ -320,7 +320,7 @@ final class CommandConnection {
 }
 
 extension AMQPError {
-    /// Whether the broker closed a channel because it held messages for too long, as RabbitMQ does up to 4.2. Later
+    /// Whether the broker closed a channel because messages were held for too long, as RabbitMQ does up to 4.2. Later
     /// versions end the consumer and give no reason.
     ///
     /// [Delivery acknowledgement timeout](https://www.rabbitmq.com/docs/consumers#acknowledgement-timeout)
@@ -329,12 +329,12 @@ extension AMQPError {
     }
 }
 
-/// Reading streams, which keep what was read.
+/// Reading streams. A stream keeps the messages that were read.
 extension CommandConnection {
     /// How long the first message of a stream may take, and how long the next one.
     private static let patience = (first: Duration.seconds(2), next: Duration.milliseconds(400))
 
-    /// Takes the messages of the stream that is consumed, up to a pause that means its end, or Ctrl-C.
+    /// Takes the messages of the stream that is consumed. It ends after a pause without a message, and after Ctrl-C.
     ///
     /// - Parameter take: What to do with each message.
     func readStream(_ take: (BrokerMessage) -> Void) throws(CommandFailure) {
@@ -347,11 +347,11 @@ extension CommandConnection {
     /// - Parameters:
     ///   - time: How long to wait for it.
     ///   - take: What to do with it.
-    /// - Returns: False where none came in time.
+    /// - Returns: False where no message came in time.
     func takeFromStream(within time: Duration, _ take: (BrokerMessage) -> Void) throws(CommandFailure) -> Bool {
         guard let message = try next(timeout: time) else { return false }
         take(message)
-        // A stream keeps what was read; this only asks for more.
+        // A stream keeps its messages: an acknowledgement only lets the broker send more.
         try acknowledge(message, upToHere: true)
         return true
     }

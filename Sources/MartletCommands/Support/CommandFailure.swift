@@ -1,4 +1,4 @@
-/// Why a command ends without having done its work.
+/// Why a command ends without doing all of its work.
 struct CommandFailure: Error, CustomStringConvertible {
     /// The exit status.
     var status: CommandStatus
@@ -21,9 +21,9 @@ struct CommandFailure: Error, CustomStringConvertible {
         self.remedy = remedy
     }
 
-    /// The same failure with one more thing to know.
+    /// The same failure with one more piece of advice.
     ///
-    /// - Parameter advice: What to do, or what is done, behind the remedy.
+    /// - Parameter advice: What to do, or what was done. It follows the remedy on a line of its own.
     func advising(_ advice: String) -> CommandFailure {
         var failure = self
         failure.remedy = [remedy, advice].compactMap(\.self).joined(separator: "\n")

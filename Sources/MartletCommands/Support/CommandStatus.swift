@@ -1,6 +1,6 @@
-/// What a command's exit status tells a script; the numbers follow sysexits.h where it has a word for the case.
+/// The exit status of a command. The numbers are those of sysexits.h where it has a name for the case.
 ///
-/// Thrown by a command that has said all there is to say and leaves with it.
+/// A command throws it when it has already printed everything, and only the status is left.
 ///
 /// [sysexits.h](https://man.openbsd.org/sysexits)
 package enum CommandStatus: Int32, CaseIterable, Error {
@@ -10,7 +10,7 @@ package enum CommandStatus: Int32, CaseIterable, Error {
     case someFailed = 1
     /// The command line is wrong.
     case usage = 64
-    /// What was read is not what it should be: no JSON, no payload.
+    /// The input is not what it should be: no JSON, no payload.
     case badInput = 65
     /// A file that was named is not there or cannot be read.
     case missingInput = 66
@@ -20,12 +20,13 @@ package enum CommandStatus: Int32, CaseIterable, Error {
     case internalFault = 70
     /// Standard output could not be written.
     case outputFailed = 74
-    /// It did not work within its time; trying again later may help.
+    /// The command gave up: it was out of time, was interrupted, or was not allowed to go on. Trying again may help.
     case gaveUp = 75
     /// The broker or APNs refused: credentials, permissions, a key without a queue.
     case refused = 77
     /// The configuration is wrong.
     case configuration = 78
-    /// The reader of standard output went away, as `head` does: what a shell reports for a program that SIGPIPE ended.
+    /// The reader of standard output went away, as `head` does. A shell reports this number for a program that SIGPIPE
+    /// ended.
     case readerGone = 141
 }

@@ -1,21 +1,21 @@
 import ArgumentParser
 
-/// What command lines may hold, as the commands declare it.
+/// The commands, options and words that a command line may have, as the commands declare them.
 struct CommandTree: Equatable {
     /// The command's name.
     var name: String
-    /// Its options by their spelling, such as `--topic` and `-o`, and whether a value follows.
+    /// Its options by their spelling, such as `--topic` and `-o`. The value says whether the option takes a value.
     var options: [String: Bool] = [:]
     /// Whether it takes words that are not options.
     var takesWords = false
     /// The commands under it.
     var subcommands: [CommandTree] = []
-    /// Whether help does not show it.
+    /// Whether the help leaves it out.
     var isHidden = false
-    /// The one of them that is meant without a name.
+    /// The name of the subcommand that runs where the command line names none.
     var defaultSubcommand: String?
 
-    /// Reads what the argument parser says of a command and of those under it.
+    /// Reads what the argument parser says about a command and its subcommands.
     ///
     /// - Parameter root: The command.
     init?(_ root: any ParsableCommand.Type) {
@@ -24,7 +24,7 @@ struct CommandTree: Equatable {
         noteDefaults(of: root)
     }
 
-    /// Takes in what the argument parser does not say: which command is meant without a name.
+    /// Adds the default subcommands, which the argument parser's description lacks.
     private mutating func noteDefaults(of type: any ParsableCommand.Type) {
         defaultSubcommand = type.configuration.defaultSubcommand?._commandName
         for type in type.configuration.subcommands {
@@ -59,6 +59,6 @@ struct CommandTree: Equatable {
         }
     }
 
-    /// The command that is meant without a name; nil without one.
+    /// The subcommand that runs where the command line names none; nil without a default.
     var standIn: CommandTree? { subcommands.first { $0.name == defaultSubcommand } }
 }

@@ -6,7 +6,7 @@ import RabbitMQ
 import Topology
 import WorkerSettings
 
-/// Which configuration a command works with.
+/// The option that names the configuration of a command.
 struct ConfigurationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -14,7 +14,8 @@ struct ConfigurationOptions: ParsableArguments {
             "The worker's configuration file; MARTLET_ variables win over it and can replace it.", valueName: "file"))
     var config: String?
 
-    /// Whether variables set anything but the broker, which other commands know by the same variables.
+    /// Whether variables configure a worker: whether any is set beside those about the broker and `MARTLET_CONTEXT`,
+    /// which other commands use, too.
     ///
     /// - Parameter environment: The variables.
     static func isConfigured(by environment: [String: String]) -> Bool {
@@ -23,11 +24,11 @@ struct ConfigurationOptions: ParsableArguments {
         }
     }
 
-    /// Loads it; without a file that is named here, that of the selected context.
+    /// Loads the configuration: from the named file, else from that of the selected context, and from variables.
     ///
-    /// - Parameter instance: The name of a worker that has one already; nil for a new name where none is configured.
+    /// - Parameter instance: The name that a running worker already has; nil for a new name where none is configured.
     /// - Returns: The checked configuration.
-    /// - Throws: `missingInput` when the file is not there, `configuration` with every fault otherwise.
+    /// - Throws: `missingInput` where the file cannot be read, else `configuration` with every fault.
     func load(naming instance: String? = nil) throws(CommandFailure) -> WorkerConfiguration {
         let environment = ProcessInfo.processInfo.environment
         let config = config ?? ContextStore.configuration
@@ -65,7 +66,7 @@ extension WorkerConfiguration {
         }
     }
 
-    /// Where the broker is, in the order in which to try the places.
+    /// The endpoints of the broker, in the order in which to try them.
     func brokerEndpoints() throws(CommandFailure) -> [AMQPEndpoint] {
         do throws(AMQPError) {
             return try broker.endpoints()
@@ -104,10 +105,10 @@ extension ManagementClient {
         }
     }
 
-    /// What a virtual host holds.
+    /// The exchanges, queues, bindings and policies that a virtual host has.
     ///
     /// - Parameter virtualHost: Its name.
-    /// - Throws: What a failure of the management API means for a command.
+    /// - Throws: The failure of the management API as a failure of the command.
     func picture(of virtualHost: String) async throws(CommandFailure) -> LiveTopology {
         do throws(ManagementError) {
             return try await live(virtualHost: virtualHost)
@@ -118,7 +119,7 @@ extension ManagementClient {
 }
 
 extension CommandFailure {
-    /// What a failure of the management API means for a command.
+    /// The failure that a command ends with when the management API fails.
     init(_ error: ManagementError) {
         let status = CommandStatus(rawValue: error.exitCode) ?? .internalFault
         self.init(

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// The two streams: data go to standard output, talk goes to standard error, so that a pipe carries data alone.
+/// The two output streams. Data go to standard output, messages to people to standard error. So a pipe has only data.
 enum Console {
-    /// What is known about standard output.
+    /// The state of standard output.
     private struct Output {
-        /// Data to be written; gathered, because one system call per line would be most of a listing's cost.
+        /// Data not written yet. They are collected: one system call per line would be most of a listing's cost.
         var waiting: [UInt8] = []
-        /// The system's number for why the first write failed that did; from then on data are dropped.
+        /// The system's error number of the first write that failed; nil before. From then on data are dropped.
         var fault: Int32?
     }
 
     private static let output = Mutex(Output())
 
-    /// Prints one line of data for people; control characters, which may come from strangers, are made visible.
+    /// Prints one line of data for people. Control characters are made visible, because they may come from strangers.
     ///
     /// - Parameter line: The line without its end.
     static func data(_ line: String) {
@@ -30,10 +30,10 @@ enum Console {
         data(Array(Ink.paintFirst(line.printable, words: words).utf8))
     }
 
-    /// Whether the environment has nothing against colours (`NO_COLOR`, <https://no-color.org>).
+    /// Whether the environment allows colours: `NO_COLOR` is not set, or empty (<https://no-color.org>).
     static var allowsColour: Bool { getenv("NO_COLOR").map { $0.pointee == 0 } ?? true }
 
-    /// How large a terminal is; nil for what is not one, or does not tell.
+    /// The size of a terminal; nil where the descriptor is not a terminal, or the terminal does not say.
     ///
     /// - Parameter descriptor: Usually 1 or 2.
     static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
@@ -43,7 +43,7 @@ enum Console {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Prints one line of data as it is: for programs, and for what this program draws itself.
+    /// Prints one line of data as it is: for programs, and for text with escape sequences of this program's own.
     ///
     /// - Parameter line: The bytes without a line end.
     static func data(_ line: [UInt8]) {
@@ -56,9 +56,9 @@ enum Console {
         if full || isTerminal(STDOUT_FILENO) { writeOut() }
     }
 
-    /// Writes out what is waiting; needed before data may be lost or seen.
+    /// Writes the collected data. Call it before data could be lost, and when a reader should see them.
     ///
-    /// - Throws: ``failure``, also one of an earlier write.
+    /// - Throws: ``failure``, also where an earlier write failed.
     static func flush() throws(CommandFailure) {
         writeOut()
         if let failure { throw failure }
@@ -80,9 +80,9 @@ enum Console {
         }
     }
 
-    /// Says something to the person at the terminal; control characters are made visible.
+    /// Prints a message to people on standard error. Control characters are made visible.
     ///
-    /// - Parameter line: One line or several, without the last one's end.
+    /// - Parameter line: One line or several, without the end of the last line.
     static func talk(_ line: String) {
         let lines = line.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
         write(Array("\(lines.joined(separator: "\n"))\n".utf8), to: STDERR_FILENO)
@@ -93,9 +93,9 @@ enum Console {
     /// - Parameter line: The new line.
     static func redraw(_ line: String) { draw("\r\u{1b}[K\(line)") }
 
-    /// Writes to the terminal with standard error as it is.
+    /// Writes a text to standard error as it is, for a terminal there.
     ///
-    /// - Parameter text: Text of this program's own, with what moves and colours it.
+    /// - Parameter text: Text of this program's own, with its escape sequences.
     static func draw(_ text: String) { write(Array(text.utf8), to: STDERR_FILENO) }
 
     /// Whether a descriptor is a terminal that can redraw lines.
@@ -106,11 +106,10 @@ enum Console {
         isatty(descriptor) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
     }
 
-    /// Asks a yes-or-no question on the terminal.
+    /// Asks a yes-or-no question on the terminal, and returns if the answer is yes.
     ///
     /// - Parameter question: What will happen.
-    /// - Returns: Whether the answer was yes.
-    /// - Throws: `CommandFailure` where nobody can be asked.
+    /// - Throws: `usage` where standard input is not a terminal, `gaveUp` for any other answer.
     static func confirm(_ question: String) throws {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(.usage, "\(question) Nobody can be asked here.", remedy: "Add --yes to go ahead.")
@@ -122,10 +121,10 @@ enum Console {
         }
     }
 
-    /// Writes all bytes; a reader that went away ends the process through SIGPIPE, as with any other tool, unless the
-    /// command ignores that signal.
+    /// Writes all bytes. If the reader went away, SIGPIPE ends the process, as with any other tool, unless the command
+    /// ignores that signal.
     ///
-    /// - Returns: The system's number for why it failed, or nil.
+    /// - Returns: The system's error number where writing failed, else nil.
     @discardableResult
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var done = 0

@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Ctrl-C as a question that loops ask, so that a command can finish what it began and print its summary.
+/// Lets loops ask whether Ctrl-C was pressed, so that a command can finish its work in progress and print a summary.
 enum Interrupt {
     private static let count = Atomic<Int>(0)
 
     /// Whether Ctrl-C was pressed, or the process was asked to end, since `watch()`.
     static var isRequested: Bool { count.load(ordering: .relaxed) > 0 }
 
-    /// Starts to notice Ctrl-C and SIGTERM; a second one ends the process at once.
+    /// Starts to notice Ctrl-C and SIGTERM. A second signal ends the process at once.
     static func watch() {
         count.store(0, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {

@@ -2,7 +2,7 @@ import PushModel
 
 /// Reading of JSON text that keeps the order of names.
 extension JSON {
-    /// Reads a value; the text after it is not looked at.
+    /// Reads one value, and ignores the text after it.
     ///
     /// - Parameter bytes: JSON text, of less than 4 GiB.
     /// - Throws: `JSONError` where the text breaks the grammar.
@@ -17,7 +17,7 @@ extension JSON {
         return []
     }
 
-    /// The members of an object, of repeated names the last; nil for anything else.
+    /// The members of an object by name; of a repeated name the last member. Nil for anything else.
     var dictionary: [String: JSON]? {
         guard case .object(let members) = self else { return nil }
         return Dictionary(members) { _, last in last }
@@ -50,7 +50,7 @@ extension JSON {
         return nil
     }
 
-    /// The member of an object with this name; nil without one, and for anything else.
+    /// The first member of an object with this name; nil without one, and for anything else.
     subscript(name: String) -> JSON? { members.first { $0.0 == name }?.1 }
 
     /// Reads the next value. The scanner bounds how deep values are nested, and with it this recursion.
@@ -77,7 +77,7 @@ extension JSON {
         }
     }
 
-    /// The text of a string; one that is half a surrogate pair stays as it is written.
+    /// The text of a string. A text with half a surrogate pair stays as it is written.
     private static func string(_ value: JSONValue, _ bytes: [UInt8]) -> String {
         guard value.flag else { return String(decoding: bytes[value.range], as: UTF8.self) }
         var copy = bytes

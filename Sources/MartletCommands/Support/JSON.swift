@@ -2,7 +2,7 @@ import Text
 
 /// JSON to be written with its keys in a chosen order, and with pieces that are JSON already.
 ///
-/// A tree of values, which only commands need: the worker and the simulator read and write JSON without one.
+/// Only commands need such a tree of values: the worker and the simulator read and write JSON without one.
 indirect enum JSON {
     /// `null`.
     case null
@@ -10,7 +10,7 @@ indirect enum JSON {
     case boolean(Bool)
     /// A whole number.
     case integer(Int64)
-    /// A number with a fraction; one that is not finite is written as `null`.
+    /// A number with a fraction. A number that is not finite is written as `null`.
     case number(Double)
     /// A string.
     case text(String)
@@ -39,7 +39,7 @@ indirect enum JSON {
 
     /// Appends the value as compact UTF-8.
     ///
-    /// - Parameter bytes: Where to.
+    /// - Parameter bytes: The buffer to append to.
     func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8

@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads lines from a file or from standard input, a buffer at a time.
 final class LineReader {
-    /// What is said about the source in messages: its path, or `standard input`.
+    /// The name of the source in messages: its path, or `standard input`.
     let name: String
     /// The number of the line that `next()` returned last; the first is 1.
     private(set) var lineNumber = 0
@@ -12,7 +12,8 @@ final class LineReader {
     private var start = 0
     private var ended = false
 
-    /// The longest line that is kept; longer ones are cut, which makes them bad JSON, not a full memory.
+    /// The most bytes of a line that are kept. A longer line is cut, so that it does not fill the memory. The limit is
+    /// one byte more than a job may have, so that ``JobLine`` sees that a cut line is too long.
     private static let limit = OutgoingJob.bodyLimit + 1
     /// How many bytes one system call reads.
     private static let chunk = 1 << 16
@@ -80,7 +81,7 @@ final class LineReader {
     private func fill() throws(CommandFailure) {
         buffer.removeSubrange(..<start)
         start = 0
-        // Of a line beyond the limit only its length matters any more: its tail overwrites itself.
+        // Of a line beyond the limit the rest is not kept: each new chunk overwrites the one before.
         let target = min(buffer.count, Self.limit + Self.chunk)
         buffer.removeSubrange(target...)
         buffer.append(contentsOf: repeatElement(0, count: Self.chunk))

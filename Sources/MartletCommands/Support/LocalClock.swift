@@ -20,18 +20,18 @@ struct LocalClock: Equatable {
         (hour, minute, second) = (numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
     }
 
-    /// The first moment after another at which clocks show this time: today's or tomorrow's. A time that clocks skip in
-    /// spring is the one an hour later.
+    /// The next moment at which clocks show this time, today or tomorrow. A time that clocks skip in spring becomes the
+    /// time an hour later.
     ///
     /// - Parameter now: Milliseconds since 1970.
-    /// - Returns: The same.
+    /// - Returns: Milliseconds since 1970.
     func next(after now: Int64) -> Int64 {
         let today = Self.local(now)
         for days in 0...2 {
             var time = today
             (time.tm_hour, time.tm_min, time.tm_sec) = (Int32(hour), Int32(minute), Int32(second))
             time.tm_mday += Int32(days)
-            // Whether summer time is in force is for the library to say.
+            // -1 lets the library decide whether summer time is in force.
             time.tm_isdst = -1
             let found = Int64(mktime(&time)) * 1_000
             if found > now { return found }
@@ -41,7 +41,7 @@ struct LocalClock: Equatable {
 
     /// A moment as clocks here show it, with the offset, such as `2030-01-01T18:00:00+01:00`.
     ///
-    /// - Parameter milliseconds: Since 1970; the rest of a second is cut off.
+    /// - Parameter milliseconds: Milliseconds since 1970. The fraction of a second is cut off.
     static func write(_ milliseconds: Int64) -> String {
         var time = local(milliseconds)
         var buffer = [CChar](repeating: 0, count: 40)

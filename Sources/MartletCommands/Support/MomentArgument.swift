@@ -2,15 +2,15 @@ import ArgumentParser
 import PushModel
 import Text
 
-/// A moment on the command line: a time in any form that jobs may have it in, or from now on as in `+90s`.
+/// A moment on the command line: a time in any form that jobs may use, or a time from now such as `+90s`.
 struct MomentArgument: Equatable {
     /// How the moment was given.
     enum Kind: Equatable {
         /// Milliseconds since 1970.
         case absolute(Int64)
-        /// From now on.
+        /// So long after now.
         case relative(Duration)
-        /// The next time at which a clock on the wall shows this.
+        /// The next moment at which local clocks show this time of day.
         case clock(LocalClock)
     }
 
@@ -36,7 +36,7 @@ struct MomentArgument: Equatable {
         kind = .absolute(time.milliseconds)
     }
 
-    /// Reads a moment, or 0, which is Apple's word for one attempt.
+    /// Reads a moment, or 0, which means one attempt to Apple.
     ///
     /// - Parameter text: What follows the flag.
     /// - Throws: A `ValidationError` that says how the text was read.

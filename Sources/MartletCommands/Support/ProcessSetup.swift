@@ -1,15 +1,18 @@
 import Glibc
 import TLS
 
-/// What a program that runs for months asks of the system before anything else.
+/// The first steps of a program that runs for months: signals, threads and limits of the system.
 enum ProcessSetup {
     /// How many descriptors a worker or simulator needs at least: logs, loops, and a few connections.
     static let leastDescriptors: rlim_t = 64
 
-    /// Lets threads end in peace, ignores SIGPIPE, because a log that nobody reads any more must stop nothing, and
-    /// raises the limit of descriptors as far as is allowed.
+    /// Prepares the process.
     ///
-    /// - Throws: `CommandFailure` where too few descriptors are allowed to start at all.
+    /// - Threads may still use OpenSSL while the process exits.
+    /// - SIGPIPE is ignored, so that a log without a reader stops nothing.
+    /// - The limit of descriptors is raised as far as the system allows.
+    ///
+    /// - Throws: `configuration` where fewer than ``leastDescriptors`` are allowed.
     static func prepare() throws(CommandFailure) {
         TLSLibrary.surviveExit()
         signal(SIGPIPE, SIG_IGN)

@@ -1,12 +1,12 @@
-/// What became of a published job.
+/// What became of a published message.
 struct PublishFate {
     /// The broker's answer.
     enum Kind: String {
-        /// The broker has it in a queue.
+        /// The broker has the message in a queue.
         case confirmed
-        /// No queue is bound to its key, not even through the alternate exchange.
+        /// No queue is bound to the message's key, not even through the alternate exchange.
         case returned = "unroutable"
-        /// The broker refused it, because a queue is full.
+        /// The broker refused the message, for example because a queue is full.
         case refused
 
         /// The answer in a sentence.
@@ -23,8 +23,8 @@ struct PublishFate {
     var number: UInt64
     /// The broker's answer.
     var kind: Kind
-    /// The job's id.
+    /// The message's id: for a job the job id.
     var messageID: String
-    /// The job's routing key.
+    /// The message's routing key.
     var routingKey: String
 }

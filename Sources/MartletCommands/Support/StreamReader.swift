@@ -3,7 +3,7 @@ import RabbitMQ
 import Rig
 import Synchronization
 
-/// Reads a stream of the broker into a picture, once or for as long as somebody watches.
+/// Reads a stream of the broker into a picture, either once or until Ctrl-C.
 final class StreamReader<Picture: Sendable>: Sendable {
     private struct State {
         var picture: Picture
@@ -21,9 +21,10 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// - Parameters:
     ///   - endpoints: Where the broker is.
     ///   - queue: The stream.
-    ///   - offset: Where reading begins, such as `5m` for five minutes ago, or `first`; over a new connection, too.
+    ///   - offset: Where reading begins, such as `5m` for five minutes ago, or `first`. Each new connection begins
+    ///     there again.
     ///   - picture: The picture before anything was read.
-    ///   - take: Adds a message to the picture, also one that it has already.
+    ///   - take: Adds a message to the picture. The same message may come again over a new connection.
     init(
         _ endpoints: [AMQPEndpoint], _ queue: String, from offset: String, into picture: Picture,
         take: @escaping @Sendable (inout Picture, BrokerMessage) -> Void
@@ -35,17 +36,17 @@ final class StreamReader<Picture: Sendable>: Sendable {
         state = Mutex(State(picture: picture))
     }
 
-    /// What was read so far, and why reading does not work; nil while it does.
+    /// The picture so far, and why reading does not work; nil while it works.
     var news: (picture: Picture, trouble: String?) { state.withLock { ($0.picture, $0.trouble) } }
 
-    /// Reads what the stream holds; blocks.
+    /// Reads everything that the stream holds; blocks.
     func readOnce() {
         attempt { link throws(CommandFailure) in
             try link.readStream { message in self.note(message) }
         }
     }
 
-    /// Reads until Ctrl-C, over new connections where one is lost; blocks.
+    /// Reads until Ctrl-C; blocks. After a lost connection it opens a new one, about 2 s later.
     func follow() {
         while !Interrupt.isRequested {
             attempt { link throws(CommandFailure) in

@@ -1,4 +1,4 @@
-/// How texts stand on a terminal.
+/// Layout of texts for a terminal.
 extension String {
     /// The text followed by spaces up to a width.
     ///
@@ -14,8 +14,8 @@ extension String {
         count >= width ? self : String(repeating: " ", count: width - count) + self
     }
 
-    /// The text with every character made visible that could command a terminal or fake a line: control characters as
-    /// `\x1b`, line separators and changes of direction as `\u{202e}`.
+    /// The text with characters that could command a terminal or fake a line made visible. Control characters become
+    /// `\x1b`, line separators and changes of direction become `\u{202e}`.
     var printable: String {
         guard unicodeScalars.contains(where: Self.isHidden) else { return self }
         var text = ""

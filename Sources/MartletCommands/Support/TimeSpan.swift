@@ -17,6 +17,6 @@ struct TimeSpan: ExpressibleByArgument, Equatable {
         self.duration = duration
     }
 
-    /// What the help shows as the default.
+    /// The text that the help shows for a default.
     var defaultValueDescription: String { DurationText.write(duration) }
 }

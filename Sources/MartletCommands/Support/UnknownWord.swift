@@ -4,10 +4,10 @@ import WorkerSettings
 struct UnknownWord: Equatable, CustomStringConvertible {
     /// The command it was given to, as `martlet push`.
     let command: String
-    /// What was found, and the nearest thing that exists.
+    /// A sentence with the unknown word, and the nearest word that exists.
     let description: String
 
-    /// Looks for it; nil where every word is known.
+    /// Looks for the first unknown word; nil where every word is known.
     ///
     /// - Parameters:
     ///   - arguments: The command line without the program's name.
@@ -55,13 +55,13 @@ struct UnknownWord: Equatable, CustomStringConvertible {
         description = "unknown command '\(word.printable)'. \(advice)"
     }
 
-    /// Whether a value follows an option as a word of its own; nil for an option that does not exist.
+    /// Whether the next word is the option's value; nil for an option that does not exist.
     private static func takesValue(_ word: String, _ known: [String: Bool]) -> Bool? {
         if word.hasPrefix("--") {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return known[String(parts[0])].map { $0 && parts.count == 1 }
         }
-        // Of -ofile and -nw, the first letter counts; a number may be a value.
+        // In -ofile and -nw the first letter names the option. A word such as -5 is a value, not an option.
         let letters = word.dropFirst()
         guard let first = letters.first, !first.isNumber else { return false }
         return known["-\(first)"].map { $0 && letters.count == 1 }

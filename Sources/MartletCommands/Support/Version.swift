@@ -2,12 +2,12 @@ import HTTP2
 import RabbitMQ
 import TLS
 
-/// What `martlet --version` says; complete enough for a bug report.
+/// The versions that `martlet --version` prints, complete enough for a bug report.
 enum Version {
     /// The version of Martlet.
     static let number = "0.1.0"
 
-    /// The version of Martlet and those of the C libraries it runs on.
+    /// The versions of Martlet and of the C libraries that it uses.
     static var text: String {
         """
         martlet \(number)
@@ -17,7 +17,7 @@ enum Version {
         """
     }
 
-    /// The same as labels of a metric.
+    /// The same versions as labels of a metric.
     static var parts: [(String, String)] {
         [
             ("version", number), ("rabbitmq_c", RabbitMQLibrary.version), ("nghttp2", HTTP2LibraryInfo.version),

@@ -2,7 +2,7 @@ import PushModel
 package import TLS
 package import Topology
 
-/// A user of the broker with a password that is known this once.
+/// A user of the broker with a new password. The broker gets only its hash, so the password is known only here.
 package struct BrokerAccount {
     /// The user with the hash.
     package let user: BrokerUser
@@ -11,7 +11,7 @@ package struct BrokerAccount {
 
     /// Makes up a password for a role.
     ///
-    /// - Parameter role: What the user may do.
+    /// - Parameter role: The role, which decides what the user may do.
     /// - Throws: `TLSError` when OpenSSL cannot hash it.
     package static func new(_ role: BrokerRole) throws(TLSError) -> BrokerAccount {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)

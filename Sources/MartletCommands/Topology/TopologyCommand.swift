@@ -3,7 +3,7 @@ import PushModel
 import PushWorker
 import Topology
 
-/// `martlet topology`: exchanges, queues, bindings and policies.
+/// `martlet topology`: renders, applies and checks exchanges, queues, bindings and policies.
 struct TopologyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "topology",
@@ -39,7 +39,7 @@ struct TopologyCommand: ParsableCommand {
             let accounts = users ? try BrokerRole.allCases.map(BrokerAccount.new) : []
             let text = topology.definitions(users: accounts.map(\.user))
             for account in accounts { Console.talk("\(account.user.name)  \(account.password)") }
-            // The text has a line end of its own, which printing a line adds.
+            // The text ends with a line end, and so does every printed line. One of the two must go.
             Console.data(Array(text.utf8.dropLast()))
         }
     }

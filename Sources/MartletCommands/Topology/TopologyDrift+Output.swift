@@ -5,9 +5,9 @@ extension TopologyDrift {
     /// Prints the difference as data.
     ///
     /// - Parameters:
-    ///   - state: What was done about it, if anything was tried.
+    ///   - state: `mended` or `remains` after `apply`; nil where nothing was tried.
     ///   - format: How to print it.
-    ///   - admin: Writes down what mends it.
+    ///   - admin: Writes the command lines that mend it.
     func print(_ state: String?, _ format: OutputFormat, _ admin: AdminCommands) {
         switch format {
         case .text:
@@ -25,20 +25,21 @@ extension TopologyDrift {
         }
     }
 
-    /// The command lines that mend it: one where the version of `rabbitmqadmin` does not matter, else one for each.
+    /// The command lines that mend it: one line where it is the same for both versions of `rabbitmqadmin`, else one for
+    /// each version that has one.
     ///
-    /// - Parameter admin: Writes them down.
+    /// - Parameter admin: Writes the command lines.
     func commands(_ admin: AdminCommands) -> [String] {
         let (one, two) = (admin.one(remedies), admin.two(remedies))
         if one == two { return [one] }
         return (two.map { ["v2  \($0)"] } ?? []) + ["v1  \(one)"]
     }
 
-    /// What to know about the command lines of some differences; nil where there is nothing.
+    /// A hint about the command lines of some differences; nil where none of them is for `rabbitmqadmin`.
     ///
     /// - Parameters:
     ///   - rows: The differences.
-    ///   - admin: Writes the command lines down.
+    ///   - admin: Writes the command lines.
     static func hint(_ rows: [TopologyDrift], _ admin: AdminCommands) -> String? {
         guard rows.contains(where: { $0.commands(admin).contains { $0.contains("rabbitmqadmin") } }) else { return nil }
         return "v2 is for rabbitmqadmin 2, v1 for rabbitmqadmin 1; put the password into "

@@ -1,18 +1,18 @@
-/// What a worker makes of the signals that ask it to end.
+/// Decides what a worker does about the signals that ask it to end.
 ///
-/// One wish often comes as several signals: `timeout` and terminals signal the process and its whole group at once.
+/// One request often comes as several signals: `timeout` and terminals signal the process and its whole group at once.
 package struct StopRequests {
-    /// What a signal is answered with.
+    /// The answer to a signal.
     enum Step: Equatable {
         /// No more jobs are taken, and what is in flight is finished.
         case drain
         /// The process ends at once.
         case leave
-        /// It repeats the one before.
+        /// Nothing: the signal repeats the first one.
         case nothing
     }
 
-    /// How long after the first signal another one still says nothing new.
+    /// A further signal within this time after the first one is a repetition.
     package static let patience = Duration.seconds(1)
 
     private var first: ContinuousClock.Instant?

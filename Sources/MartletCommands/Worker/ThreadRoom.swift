@@ -4,11 +4,11 @@ import FoundationEssentials
 
 /// Whether the system lets a worker have its threads.
 ///
-/// Some libraries end the process, others hang, if they cannot start a thread. So the worker tries first. If a thread
-/// is missing later, the worker logs it and goes on without.
+/// If they cannot start a thread, some libraries end the process, and others hang. So the worker tries first. If a
+/// thread is missing later, the worker logs that and goes on without it.
 enum ThreadRoom {
-    /// With fewer threads the worker fails: a lane's and its helpers', the log's, Swift's first, and the admin server's
-    /// for each processor.
+    /// How many threads the worker needs at least. They are those of a lane and its helpers, the log's, Swift's first
+    /// ones, and the admin server's, one for each processor.
     static var least: Int { 9 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.

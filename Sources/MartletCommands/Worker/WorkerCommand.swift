@@ -10,7 +10,7 @@ import Text
 import UnixSignals
 import WorkerSettings
 
-/// `martlet worker`: takes jobs from RabbitMQ to APNs and publishes what became of each.
+/// `martlet worker`: takes jobs from RabbitMQ to APNs, and publishes the results.
 struct WorkerCommand: AsyncParsableCommand {
     /// How the command presents itself.
     static let configuration = CommandConfiguration(
@@ -50,7 +50,7 @@ struct WorkerCommand: AsyncParsableCommand {
 
     /// Runs until a signal ends it.
     func run() async throws {
-        // Before anything that takes time: a worker that is told to end while it starts ends in good order, too.
+        // Done before anything that takes time, so that a signal during the start ends the worker in good order, too.
         let signals = await UnixSignalsSequence(trapping: Self.stopSignals + [Self.reloadSignal])
         try ProcessSetup.prepare()
         let configuration = try configurationOptions.load()
@@ -81,8 +81,8 @@ struct WorkerCommand: AsyncParsableCommand {
             services.append(
                 Self.adminServer(at: address, of: worker, configuration, logger) { nowListens.yield() })
         }
-        // Stopped last to first: the worker drains while the admin server and the service manager's watchdog are
-        // served.
+        // The group stops its services from last to first. So the admin server and the service manager's watchdog are
+        // still served while the worker drains.
         services.append(RunningWorker(worker: worker, listening: listening))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
@@ -104,8 +104,8 @@ struct WorkerCommand: AsyncParsableCommand {
         if !worker.isDrained { throw CommandStatus.gaveUp }
     }
 
-    /// Logs what the worker starts with: which file, which broker, and which variables of the environment win over the
-    /// file. A variable that somebody exported for another purpose has led workers to another broker.
+    /// Logs the worker's configuration file, its broker, and the variables of the environment that win over the file.
+    /// The reason: variables that were exported for another purpose have led workers to another broker.
     private func sayStart(_ configuration: WorkerConfiguration, _ logger: Logger) {
         var metadata = Logger.Metadata.with([
             .version: "\(Version.number)", .file: "\(configurationOptions.config ?? "none")",
@@ -118,7 +118,7 @@ struct WorkerCommand: AsyncParsableCommand {
         logger.info("worker starts", metadata: metadata)
     }
 
-    /// The server that shows a worker, with its metrics.
+    /// The admin server of a worker, with its metrics.
     private static func adminServer(
         at address: ListenAddress, of worker: Worker, _ configuration: WorkerConfiguration, _ logger: Logger,
         whenListening: @escaping @Sendable () -> Void
@@ -137,7 +137,7 @@ struct WorkerCommand: AsyncParsableCommand {
             })
     }
 
-    /// SIGHUP reads the configuration again; what SIGTERM and SIGINT do, ``StopRequests`` decides.
+    /// Obeys the signals. SIGHUP reads the configuration again. For SIGTERM and SIGINT ``StopRequests`` decides.
     private func obey(
         _ signals: UnixSignalsSequence, _ worker: Worker, _ group: ServiceGroup, _ manager: ServiceManagerLink?,
         _ logger: Logger
@@ -157,13 +157,13 @@ struct WorkerCommand: AsyncParsableCommand {
                 manager?.stop()
                 await group.triggerGracefulShutdown()
             case .nothing: continue
-            // What is in flight is still at the broker, which delivers it again.
+            // The broker still has the jobs in flight, and delivers them again.
             case .leave: Glibc._exit(CommandStatus.gaveUp.rawValue)
             }
         }
     }
 
-    /// Lets the worker follow its configuration; one that is wrong now changes nothing.
+    /// Lets the worker follow its configuration. A configuration with errors changes nothing.
     private func reload(_ worker: Worker, _ logger: Logger) {
         do throws(CommandFailure) {
             worker.reload(try configurationOptions.load(naming: worker.instance))
@@ -174,14 +174,14 @@ struct WorkerCommand: AsyncParsableCommand {
         }
     }
 
-    /// The worker's logger: each of its lines names the worker, for many of them may share one stream.
+    /// The worker's logger. Each of its lines names the worker, because many workers may write to one stream.
     private static func logger(naming instance: String) -> Logger {
         var logger = Logger(label: "martlet.worker")
         logger[.instance] = "\(instance)"
         return logger
     }
 
-    /// The same logger for warnings only: which services start and stop is not news for operators.
+    /// The same logger for warnings only: operators need not know which services start and stop.
     private static func quiet(_ logger: Logger) -> Logger {
         var quiet = logger
         quiet.logLevel = .warning
@@ -192,10 +192,10 @@ struct WorkerCommand: AsyncParsableCommand {
 /// The worker as one of the process's services.
 private struct RunningWorker: Service {
     let worker: Worker
-    /// Brings an element once the admin server listens; nil without one.
+    /// Gives an element once the admin server listens; nil without an admin server.
     let listening: AsyncStream<Void>?
 
-    /// Waits for the admin server first: a worker that nobody can ask whether it lives takes no job.
+    /// Waits for the admin server first: a worker must take no job before one can ask it whether it lives.
     func run() async throws {
         if let listening {
             _ = await cancelWhenGracefulShutdown { await listening.first { true } }
