@@ -89,7 +89,7 @@ struct CertificateStore {
         }
     }
 
-    /// Reads an authority; nil where there is none. Its certificate is written after its key, so where the certificate
+    /// Reads an authority; nil without one. Its certificate is written after its key, so where the certificate
     /// is, the key is too.
     private static func kept(in files: StateDirectory, named name: String) throws -> CertificateAuthority? {
         guard let certificate = try files.read("\(name).pem", limit: fileLimit),

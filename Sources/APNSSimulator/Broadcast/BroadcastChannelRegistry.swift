@@ -93,7 +93,7 @@ struct BroadcastChannelRegistry: Sendable {
     /// Deletes a broadcast channel.
     ///
     /// - Parameter address: App and identifier.
-    /// - Returns: The broadcast channel as it was; nil where there was none.
+    /// - Returns: The broadcast channel as it was; nil without one.
     @discardableResult
     mutating func delete(_ address: BroadcastChannelAddress) -> Entry? {
         guard let removed = entries[address.app]?.removeValue(forKey: address.identifier) else { return nil }

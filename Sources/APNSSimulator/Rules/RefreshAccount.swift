@@ -55,8 +55,8 @@ struct RefreshAccount: Equatable {
         return true
     }
 
-    /// Whether the account is overdrawn: a change came too early after the latest one, and the interval since the latest
-    /// one is not over.
+    /// Whether the account is overdrawn: a change came too early after the latest one, and the interval since the
+    /// latest one is not over.
     ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.

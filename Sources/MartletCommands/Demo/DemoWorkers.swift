@@ -48,7 +48,7 @@ struct DemoWorkers {
 
     /// Kills the first worker that was not killed yet with SIGKILL, as a crash would.
     ///
-    /// - Returns: Its name; nil where there is none.
+    /// - Returns: Its name; nil without such a worker.
     mutating func killFirst() -> String? {
         guard let index = members.firstIndex(where: { !$0.isKilled }) else { return nil }
         members[index].isKilled = true

@@ -60,7 +60,7 @@ package struct JobRoutingKey: Sendable, Equatable {
 }
 
 extension Span where Element == UInt8 {
-    /// The first position of a byte at or after a position; nil if there is none.
+    /// The first position of a byte at or after a position; nil without such a byte.
     fileprivate func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         (start..<count).first { self[$0] == byte }
     }

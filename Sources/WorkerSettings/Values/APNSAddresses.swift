@@ -1,6 +1,6 @@
 package import PushModel
 
-/// An address for each environment; nil where there is none.
+/// An address for each environment; nil without one.
 package struct APNSAddresses: Sendable, Equatable {
     /// The address of production, `https://host:port`.
     package var production: String?
