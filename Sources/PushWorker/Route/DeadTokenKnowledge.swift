@@ -36,10 +36,10 @@ extension DeadTokenKnowledge {
 
     /// What a new worker begins with, from what each worker of its fleet knows; nil for an empty fleet.
     ///
-    /// - If any worker holds, the new worker holds, unless the workers that neither hold nor trust have more answers.
-    ///   Only the latest answers count. So a worker that has pushed for months weighs no more than a worker that began
-    ///   a minute ago.
-    /// - The same rule holds for trust. Between a hold and trust the answers decide, and a hold wins a tie.
+    /// - If any worker holds, the new worker holds, unless the workers that neither hold nor trust have more answers
+    ///   than all others. Only the latest answers count. So a worker that has pushed for months weighs no more than a
+    ///   worker that began a minute ago.
+    /// - The same rule applies to trust. Between a hold and trust the answers decide, and a hold wins a tie.
     /// - The usual share is the mean of the workers' usual shares, weighted by answers.
     ///
     /// - Parameter fleet: What each worker knows.

@@ -123,7 +123,7 @@ struct OnDemandStateMachine {
         notBefore = now + Self.holdOff
     }
 
-    /// The connections were closed, because nobody needed them or other workers serve the route.
+    /// The connections were closed: nobody needed them, other workers serve the route, or the route has ended.
     mutating func rest() { close() }
 
     private mutating func close() {

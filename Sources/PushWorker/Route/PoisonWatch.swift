@@ -9,8 +9,7 @@ import EventLoop
 /// - A message that came back twenty times is refused unread. Twenty is also the default delivery limit of RabbitMQ 4.
 ///   A smaller limit would refuse harmless messages: workers may die one after the other for another reason, and the
 ///   first messages of a queue come back with each death.
-///
-/// - Returns that this process caused and outlived do not count: the caller subtracts them.
+/// - A return that this process caused and outlived does not count: the caller subtracts such returns.
 ///
 /// Returned messages stand at the front of their queue. A route therefore begins every channel with a prefetch of one
 /// and looks at the first deliveries. So a worker that crashed needs no memory of its own, and a whole window of

@@ -89,8 +89,8 @@ final class Preflight {
         }
     }
 
-    /// The tier in which a notification waits while its device token rests; nil where the token does not rest, or no
-    /// tier brings the notification back in time.
+    /// The tier in which a notification waits while its device token rests. Nil where the token does not rest, where
+    /// no tier may hold the notification, and where the tier nearest to the rest would bring it back too late.
     private func restingTier(of notification: Notification, at moment: Moment) -> Int? {
         guard let remaining = cooling.remaining(notification.coolingKey, now: moment.monotonic) else { return nil }
         return policy.restingTier(

@@ -50,8 +50,8 @@ final class RouteBacklog {
     /// Sends the rest of multicast jobs that were begun into a tier, if this rest would wait for long here, or the
     /// worker leaves. Then the deliveries of these jobs can be acknowledged.
     ///
-    /// Notifications that no tier can bring back in time stay until they expire. They are checked for that here,
-    /// because otherwise only sending checks it.
+    /// Notifications that cannot go into a tier stay until they expire. Their expiry is checked here, because otherwise
+    /// only sending checks it.
     func splitBegun(at moment: Moment, _ condition: LaneCondition) {
         guard
             let delay = devices.breaker.splitDelay(

@@ -27,7 +27,8 @@ package struct RouteBreaker {
     /// The longest delay between probes.
     package static let longestProbeDelay = Duration.seconds(300)
 
-    /// What the answers of APNs let the route do. Connections and `isHeld` may allow less (`intake`).
+    /// What the answers of APNs and its refusals of the credential let the route do. Connections and `isHeld` may allow
+    /// less (`intake`).
     package private(set) var state: State = .working
     /// The delay that the current or next parking uses.
     package private(set) var probeDelay = RouteBreaker.firstProbeDelay
