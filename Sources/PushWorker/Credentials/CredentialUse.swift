@@ -44,7 +44,8 @@ final class CredentialUse {
     /// The version that pushes use, or would use if there were connections.
     var present: APNSCredential? { devices.pool?.credential ?? known?.trusted }
 
-    /// Why the route cannot use the credential's files; nil if it can. They may be unusable, or may not fit the route.
+    /// Why the route cannot use the credential's files: they are unusable, or do not fit the route; nil once it could
+    /// use them.
     var defect: String? { known?.unusable }
 
     /// Why the credential keeps the route from pushing, and what else operators should know about it, in one line each.

@@ -11,7 +11,7 @@ struct DeadTokenLearner {
     /// How old reports may be: a worker that is restarted takes less time than the longest age, and each worker reports
     /// more often than the shortest.
     static let ages = Duration.seconds(30)...Duration.seconds(300)
-    /// About how many messages are read. Of more, the newest would not be reached within `patience`.
+    /// About how many messages are read. If more were read, the newest would not be reached within `patience`.
     static let many = 1_000
     /// The most reports that may be under way. Each is at most as long as a report may be.
     private static let prefetch: UInt16 = 32

@@ -35,7 +35,8 @@ struct FleetShare {
     private var hasShared = false
     /// When this worker's own report last came back on this connection.
     private var echoedAt: MonotonicTime?
-    /// When the first report was published that has not come back yet; nil if all of them came back.
+    /// When this worker's first report was published since one last came back on this connection; nil without such a
+    /// report.
     private var unansweredSince: MonotonicTime?
     /// The others for whom `assigned` was worked out.
     private var assignedAmong: Set<String>?

@@ -64,8 +64,9 @@ final class WorkerReporter: Sendable {
     /// How long a worker waits after a report.
     ///
     /// - Parameters:
-    ///   - bytes: How long the report was. One of many routes is long, and comes less often.
-    ///   - readers: How many workers read every report. All of them report, so what they read grows with its square.
+    ///   - bytes: How long the report was. A report of many routes is long, and comes less often.
+    ///   - readers: How many workers read every report. All of them report, so what they read together grows with the
+    ///     square of their number.
     static func interval(bytes: Int, readers: Int) -> Duration {
         let wanted = max(
             Duration.seconds(bytes) / bytesPerSecond, Duration.seconds(readers) / workersPerSecond)

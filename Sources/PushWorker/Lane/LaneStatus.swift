@@ -113,8 +113,8 @@ extension Lane {
             troubles: troubles, refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
     }
 
-    /// The publishing trouble of the whole lane. Nil if any route without trouble has work, or confirms since the
-    /// trouble began.
+    /// The publishing trouble of the whole lane; nil without one. Also nil if any route without trouble of its own has
+    /// work, or has had a publication confirmed since the lane's trouble began.
     private var refusal: LaneStatus.Refusal? {
         guard let since = publisher.proof.troubledSince else { return nil }
         var trouble: String?

@@ -44,7 +44,7 @@ struct RouteLog {
     ///   - route: The route.
     ///   - code: The broker's code.
     ///   - text: The broker's words.
-    ///   - level: How much it matters.
+    ///   - level: The level, which is lower if the log told of the same failure lately (`OutageLog`).
     func channelClosed(of route: Route, code: UInt16, text: String, level: Logger.Level) {
         var metadata = Logger.Metadata.with([.route: "\(route.name)", .code: "\(code)", .text: "\(text)"])
         metadata[LogKey.detail.rawValue] = Self.remedy(code).map { .string($0) }

@@ -196,7 +196,8 @@ package struct RouteConsumer {
         return actions
     }
 
-    /// The next method to send; nil while the route waits for a reply or for time to pass, or has what it wants.
+    /// The next method to send. Nil without a connection, while a reply or a later time is awaited, or once the route
+    /// has what it wants.
     package mutating func nextAction(now: MonotonicTime) -> Action? {
         guard isConnected, pending == nil else { return nil }
         let action: Action?

@@ -28,7 +28,7 @@ final class RouteDeliveries {
         case unknown
         /// The job was not pushed.
         case unsent
-        /// The job was pushed by this worker, and needs no further push.
+        /// This worker pushed the job, at least in part. The delivery needs no push of its own.
         case pushed(Verdict)
     }
 

@@ -34,8 +34,8 @@ final class RouteDispatch {
             return false
         }
         if onlyHigh { room.keepNormalOut() }
-        // A probe for devices does not wait for the rate, but it counts against the rate. Nothing else is sent until
-        // the probe is answered.
+        // A probe for devices does not wait for the rate, but it counts against the rate. Nothing else goes to devices
+        // until the probe is answered.
         let isProbe = destination.kind == .devices && destination.breaker.intake == .one
         if !isProbe { rates.take(&room, isUrgent: destination.hasHighWaiting, now: moment.monotonic) }
         let taken = room.total

@@ -45,8 +45,8 @@ final class RouteHosts {
     /// Whether notifications wait to be sent to devices, or anything is under way on the other hosts.
     var wantToSend: Bool { devices.hasWaiting || hasBroadcastWork && !broadcastChannels.allSatisfy(\.isQuiet) }
 
-    /// How many streams the connections for devices have, open or free; `RouteCredit.maximum` before the first
-    /// connection.
+    /// How many streams the connections for devices have, open or free; `RouteCredit.maximum` without a pool, as before
+    /// the first connection and after a rest.
     var streams: Int { devices.pool?.streamLimit ?? RouteCredit.maximum }
 
     /// When time alone gives a host something to do; nil for never. A host for broadcast channels that sleeps does not

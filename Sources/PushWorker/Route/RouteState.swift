@@ -3,7 +3,7 @@
 /// The cases are in order. The first keeps the route least from pushing. So the minimum of several lanes' states is the
 /// best one.
 package enum RouteState: String, Sendable, CaseIterable, Comparable {
-    /// It pushes, or would push the next job at once.
+    /// It pushes, or would push its next job.
     case ready
     /// It tries one job at a time, to learn whether APNs takes jobs again.
     case probing
