@@ -90,7 +90,8 @@ struct APNSConnectionStateMachine: Sendable {
     private var peerLimit = 1
     /// The largest number of streams that the peer ever announced, up to our own limit.
     private var highestPeerLimit = 1
-    /// The limit of streams while the peer refuses requests. It is below the announced limit.
+    /// The limit of streams after the peer refused a request; no limit before. Each answer raises it by one, up to our
+    /// own limit.
     private var refusalCap = Int.max
     private var refusals = 0
     private var serverErrors = 0

@@ -92,8 +92,8 @@ package final class APNSConnector: Sendable {
         }
     }
 
-    /// Looks the host up, and tries its addresses in random order. The addresses to avoid come last. With a proxy, the
-    /// addresses are the proxy's, and the proxy looks the host up.
+    /// Looks the host up afresh, and tries its addresses in random order. The addresses to avoid come last. With a
+    /// proxy, the addresses are the proxy's, and the proxy looks the host up.
     ///
     /// - Parameters:
     ///   - avoiding: Addresses to use only if no other address works.

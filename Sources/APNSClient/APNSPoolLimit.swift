@@ -7,8 +7,8 @@ package enum APNSPoolLimit: Sendable, Equatable {
     /// The flow-control windows are full. Unless APNs enlarges it, a window allows 65,535 bytes per round trip and
     /// connection (RFC 9113, section 6.9.2).
     case window
-    /// APNs itself is the limit: no connection is fully open, APNs allows less than half the streams that it allowed
-    /// before, or APNs reads more slowly than the windows allow.
+    /// APNs itself is the limit: there is no connection, a connection is not fully open yet, APNs allows less than half
+    /// of the most streams that it allowed before, or APNs reads more slowly than the windows allow.
     case server
 }
 

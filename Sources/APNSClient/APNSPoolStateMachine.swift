@@ -40,7 +40,7 @@ struct APNSPoolStateMachine: Sendable {
     private(set) var wanted: Int
     /// Whether nothing is opened any more.
     private(set) var isStopped = false
-    /// Whether nothing is opened until the credential is tried again. The pool sets this.
+    /// Whether nothing is opened until the credential is tried again or replaced. The pool sets this.
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore = MonotonicTime(nanoseconds: 0)

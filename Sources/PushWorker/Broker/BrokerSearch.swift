@@ -19,8 +19,8 @@ enum BrokerSearch {
     ///   - broker: Where the brokers are.
     ///   - channels: The least number of channels to ask for on a connection.
     ///   - find: Looks one broker up.
-    ///   - deliver: Called exactly once, whenever the system answers. Found addresses have their brokers in random
-    ///     order.
+    ///   - deliver: Called exactly once, whenever the system answers. A success has the addresses, in random order of
+    ///     the brokers.
     static func start(
         _ broker: BrokerConfiguration, channels: Int = 0, find: @escaping Find = { try BrokerTarget.find($0) },
         deliver: @escaping @Sendable (Result<[BrokerTarget], AMQPError>) -> Void

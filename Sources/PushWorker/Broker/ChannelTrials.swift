@@ -62,7 +62,7 @@ struct ChannelTrials<Item: StallingPublication> {
         return true
     }
 
-    /// Takes all publications that were unconfirmed when the broker closed a channel other than the one for tries.
+    /// Takes all publications that were unconfirmed on the main or the slow channel when the broker closed it.
     mutating func channelClosed(_ lost: [Item]) {
         if suspects.isEmpty { batch = 1 }
         for item in lost {

@@ -1,6 +1,6 @@
 import RabbitMQ
 
-/// Writes publications to a connection. If the broker's frames are too small, it decides which parts to leave out.
+/// Writes publications to a connection, and decides which parts to leave out if the broker's frames are too small.
 ///
 /// A message's properties must fit one frame (AMQP 0-9-1, 4.2.3). Reuses one buffer for all messages.
 struct PublicationWriter {

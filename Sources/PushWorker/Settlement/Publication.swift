@@ -1,6 +1,7 @@
 import PushModel
 
-/// One message the worker owes the broker. Its delivery is acknowledged only once the broker has confirmed the message.
+/// One message the worker owes the broker. The delivery that led to the message is acknowledged only once the broker
+/// has confirmed the message.
 ///
 /// A class, because a publication moves from queue to queue until it is confirmed. One queue has it at a time. Confined
 /// to its lane.
@@ -20,7 +21,7 @@ final class Publication: StallingPublication {
         ///
         /// `invalidSince` says since when APNs knows that the device tokens of a multicast job are dead. It has one
         /// time for each index, in milliseconds since 1970, 0 where APNs named none. It is empty if APNs named none at
-        /// all, and for a job with one device token: the report has that time.
+        /// all. It may also be empty for a job with one device token, because the report has that time.
         case deadLetter(FinalReport, indexes: [Int]?, invalidSince: [Int64] = [])
     }
 
