@@ -2,8 +2,8 @@ import Glibc
 
 /// The kind of file behind a descriptor.
 package enum FileKind {
-    /// Whether it is a plain file or a directory. A read from a pipe, socket or device may wait for somebody; a read
-    /// from these does not.
+    /// Whether it is a plain file or a directory, from which a read never waits for somebody. A read from a pipe,
+    /// socket or device may wait.
     ///
     /// - Parameter descriptor: An open descriptor, which stays the caller's.
     package static func isStored(_ descriptor: Int32) -> Bool {

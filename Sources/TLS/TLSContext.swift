@@ -28,7 +28,7 @@ package final class TLSContext: Sendable {
     // Written once, before another thread sees it.
     nonisolated(unsafe) private let offerArgument: UnsafeMutablePointer<UnsafeMutableBufferPointer<UInt8>>
 
-    /// Refuses clients whose chain is good. It is kept here for OpenSSL's callback, which does not own it.
+    /// May refuse clients whose chain is good. It is kept here for OpenSSL's callback, which does not own it.
     // Written once, before another thread sees it.
     nonisolated(unsafe) var clientJudge: ClientJudge?
 

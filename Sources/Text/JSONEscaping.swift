@@ -1,6 +1,7 @@
 /// Writes text into JSON strings: [RFC 8259 section 7](https://www.rfc-editor.org/rfc/rfc8259#section-7).
 ///
-/// For text that is known to be UTF-8, and not on the way of a job. There `ByteWriter` of PushModel does the same.
+/// For text that is known to be UTF-8, and not on the way of a job. On that way `ByteWriter` of PushModel does the
+/// same.
 package enum JSONEscaping {
     /// Appends text with its escapes, without the quotation marks.
     ///

@@ -268,7 +268,8 @@ extension Reason {
     package static let noAnswer = Reason(.noAnswer)
     /// The routing key matches no route.
     package static let noRoute = Reason(.noRoute)
-    /// The worker's configuration names no host for the job's operation.
+    /// The worker's configuration names no host for the job's operation, or no tier in which a job could wait until its
+    /// `not_before`.
     package static let notConfigured = Reason(.notConfigured)
     /// The job came back to its queue so often that it may have ended workers.
     package static let poison = Reason(.poison)

@@ -101,7 +101,8 @@ package struct IndexRanges: Sendable, Hashable {
         return ranges.contains { $0.contains(position) }
     }
 
-    /// The first meant position at or after `position`; nil without such a position. Walks through them without an array.
+    /// The first meant position at or after `position`; nil without such a position. Callers go through the meant
+    /// positions with this, without an array.
     ///
     /// - Parameters:
     ///   - position: Where to begin.

@@ -80,7 +80,8 @@ struct JobReader {
         if let value = written.headers.firstAttemptAt {
             job.firstAttemptAt = written.time(value, HeaderName.firstAttemptAt, .badHeaders)?.milliseconds
         }
-        // The broker may have this copy twice. It does not mark the second as redelivered, so the header says it.
+        // The broker may have this copy twice, or the job that it was made from was delivered again. The broker marks
+        // no new message as redelivered, so the header says it.
         if case .text(let word)? = written.headers.duplicate,
             written.bytes.span.extracting(word).matches(MessageName.possible)
         {

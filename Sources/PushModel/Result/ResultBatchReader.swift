@@ -4,8 +4,8 @@ package enum ResultBatchReader {
     package struct Entry: Equatable {
         /// Its `message_id`.
         package var messageID: String
-        /// The body that the result would have as a message of its own, with two differences. The order of the fields
-        /// is another. The entry's `message_id`, `correlation_id` and `traceparent` are fields, too.
+        /// The body that the result would have as a message of its own, with two differences. Its fields stand in a
+        /// different order. It has the entry's `message_id`, `correlation_id` and `traceparent` as fields, too.
         package var body: [UInt8]
     }
 

@@ -20,7 +20,7 @@ extension RetryPolicy {
 
     /// The next tier for a job whose time has not come: the longest that brings it back by then, else the shortest.
     ///
-    /// A job that comes back before its time waits again. It is late by at most the shortest tier's delay.
+    /// A job that comes back before its time waits again. The job is late by at most the shortest tier's delay.
     ///
     /// - Parameters:
     ///   - time: When the job's time comes, in milliseconds since 1970.

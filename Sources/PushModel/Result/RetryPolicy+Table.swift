@@ -31,9 +31,9 @@ extension RetryPolicy {
     /// Decides what is done about an attempt. This is the only such table.
     ///
     /// - A notification whose time has passed is never resent.
-    /// - A tier that would bring a notification back after its deadline or expiration is not used. The notification is
-    ///   `expired` at once. It is `unknown` if it was sent without an answer, `exhausted` if it could not be sent, and
-    ///   `rejected` if the credential was refused.
+    /// - A tier that would bring a notification back after its deadline or expiration is not used. The notification
+    ///   ends at once: `unknown` if it was sent without an answer, `exhausted` if it could not be sent, `rejected` if
+    ///   the credential was refused, else `expired`.
     /// - A `Retry-After` replaces the computed delay of every answer that is retried. An answer with status 5xx and a
     ///   `Retry-After` is retried, not resent.
     /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
