@@ -67,24 +67,29 @@ struct StatusDiagnosis {
         ]
     }
 
-    /// Queues with fewer members than they could have: they were made before the other nodes joined.
+    /// Queues with fewer members than they could have, by kind: they were made before the other nodes joined.
+    ///
+    /// A cluster of two nodes is left alone. A queue works while most of its members do, so that a second member would
+    /// only stop it more often.
     private var rareQueues: [StatusFinding] {
-        let nodes = (facts.activity.nodes ?? []).map(\.name)
-        let wanted = min(nodes.count, Self.usualMembers)
-        let queues = ours.filter { queue in queue.members.map { !$0.isEmpty && $0.count < wanted } ?? false }
-        guard let first = queues.first, let members = first.members,
-            let free = nodes.sorted().first(where: { !members.contains($0) })
-        else { return [] }
-        let command =
-            first.kind == "stream"
-            ? "rabbitmq-streams add_replica --vhost \(host) \(first.name) \(free)" : "rabbitmq-queues grow \(free) all"
-        return [
-            StatusFinding(
+        guard let nodes = facts.activity.nodes, nodes.count >= Self.usualMembers else { return [] }
+        let running = nodes.filter(\.isRunning).map(\.name).sorted()
+        return ["quorum", "stream"].compactMap { kind in
+            let queues = ours.filter { queue in
+                queue.kind == kind && (1..<Self.usualMembers).contains(queue.members?.count ?? 0)
+            }
+            guard let first = queues.first, let members = first.members,
+                let free = running.first(where: { !members.contains($0) })
+            else { return nil }
+            return StatusFinding(
                 urgency: .soon, object: Self.objects(queues.map(\.name), "queue"),
-                detail: "\(Self.count(members.count, "node keeps", "nodes keep")) it where \(wanted) could: it stands "
-                    + "still while \(members.count == 1 ? "that node" : "one of them") is away.",
-                next: command)
-        ]
+                detail: "\(Self.count(members.count, "node keeps", "nodes keep")) \(first.name) where "
+                    + "\(Self.usualMembers) could: it stands still while "
+                    + "\(members.count == 1 ? "that node" : "one of them") is away.",
+                next: kind == "stream"
+                    ? "rabbitmq-streams add_replica --vhost \(host) \(first.name) \(free)"
+                    : "rabbitmq-queues grow \(free) all")
+        }
     }
 
     /// Queues that are full or nearly full, and refuse messages when they are full.

@@ -12,7 +12,7 @@ struct DeadTokenLearner {
     /// more often than the shortest.
     static let ages = Duration.seconds(30)...Duration.seconds(300)
     /// About how many messages are read. If more were read, the newest would not be reached within `patience`.
-    static let many = 1_000
+    static let many = 5_000
     /// The most reports that may be under way. Each is at most as long as a report may be.
     private static let prefetch: UInt16 = 32
     /// They are short, because the worker takes no jobs meanwhile. One that misses a report learns by itself.

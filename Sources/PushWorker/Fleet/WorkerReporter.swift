@@ -24,7 +24,7 @@ final class WorkerReporter: Sendable {
     /// How long the broker may take to take a report. A worker that stops waits no longer.
     private static let patience = Duration.seconds(2)
     /// How many reports may be unconfirmed.
-    private static let window = 20
+    private static let window = 8
     /// The waits after a lost connection. They are long, because lanes need the broker more.
     private static var lost: Backoff { Backoff(base: .seconds(5), cap: .seconds(60)) }
     /// The waits after a refusal. They are longer: the broker writes each refusal into its log.

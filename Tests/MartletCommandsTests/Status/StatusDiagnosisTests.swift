@@ -39,6 +39,11 @@ struct StatusDiagnosisTests {
             }
         }
         #expect(Self.findings(young) == [], "numbers that the broker has not taken yet say nothing")
+        let pair = StatusFixture.facts {
+            $0.activity.nodes?.append(.init(name: "rabbit@two"))
+            $0.jobQueues { $0.members = ["rabbit@one"] }
+        }
+        #expect(Self.findings(pair) == [], "of two members, either would stop a queue")
     }
 
     static let brokerCases: [Case] = [
@@ -103,19 +108,19 @@ struct StatusDiagnosisTests {
             urgency: .soon, object: "queue apns.q.results", detail: "30 results wait and nobody reads them",
             next: "martlet results --drain --summary"),
         Case(
-            testDescription: "queues that were made before the second node joined",
+            testDescription: "queues that were made before the other nodes joined",
             facts: StatusFixture.facts {
-                $0.activity.nodes?.append(.init(name: "rabbit@two"))
+                $0.activity.nodes? += ["rabbit@three", "rabbit@two"].map { .init(name: $0) }
                 $0.jobQueues { $0.members = ["rabbit@one"] }
-                $0.queue("apns.q.results") { $0.members = ["rabbit@one", "rabbit@two"] }
+                $0.queue("apns.q.results") { $0.members = ["rabbit@one", "rabbit@two", "rabbit@three"] }
             }, urgency: .soon, object: "queues apns.q.jobs.chat, apns.q.jobs.chat.return, apns.q.jobs.shop and 3 more",
-            detail: "1 node keeps it where 2 could", next: "rabbitmq-queues grow rabbit@two all"),
+            detail: "1 node keeps apns.q.jobs.chat where 3 could", next: "rabbitmq-queues grow rabbit@three all"),
         Case(
             testDescription: "a stream that two of four nodes keep",
             facts: StatusFixture.facts {
                 $0.activity.nodes = ["d", "b", "c", "a"].map { .init(name: $0) }
                 $0.queue("apns.q.fleet") { $0.members = ["a", "c"] }
-            }, urgency: .soon, object: "queue apns.q.fleet", detail: "2 nodes keep it where 3 could",
+            }, urgency: .soon, object: "queue apns.q.fleet", detail: "2 nodes keep apns.q.fleet where 3 could",
             next: "rabbitmq-streams add_replica --vhost / apns.q.fleet b"),
     ]
 

@@ -28,15 +28,17 @@ struct ReportPageTests {
         let usual = Page.number(Int(DeadTokenWatch.latest * DeadTokenWatch.history))
         #expect(learned.contains("weighted by the workers' answers, up to \(usual) of each."))
         let many = Page.number(DeadTokenLearner.many)
-        let least = DeadTokenLearner.ages.lowerBound.components.seconds
-        #expect(learned.contains("more than \(many) messages, it reads about the newest \(many), and at least those"))
-        #expect(learned.contains("those of the last \(least) s."))
+        #expect(learned.contains("more than \(many) messages, the worker reads a shorter time"))
+        for (messages, end) in [(10_000, " messages"), (50_000, " and more")] {
+            let age = DeadTokenLearner.age(ofMessages: messages).components.seconds
+            #expect(learned.contains("\(Page.number(messages))\(end) the last \(age) s"), "\(messages)")
+        }
         let whole = page.text(of: "The whole fleet")
         #expect(whole.contains("A report names up to \(WorkerReport.mostRoutes) routes of its worker"))
         let (shortest, longest) = (WorkerReporter.intervals.lowerBound, WorkerReporter.intervals.upperBound)
         let interval = "every \(shortest.components.seconds) to \(longest.components.seconds) s"
         #expect(whole.contains("\(interval) and where a hold begins or ends"))
-        #expect(whole.contains("and then writes \(WorkerReporter.bytesPerSecond / 1_024) KiB per second."))
+        #expect(whole.contains("so that it writes \(WorkerReporter.bytesPerSecond / 1_024) KiB per second."))
     }
 
     @Test("Operating says how many consumers many routes and workers have")

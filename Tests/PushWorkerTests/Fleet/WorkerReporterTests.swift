@@ -15,8 +15,8 @@ struct WorkerReporterTests {
     }
 
     @Test(
-        "Of many reports a new worker reads about the newest thousand, and never less than half a minute",
-        arguments: [(0, 300), (1_000, 300), (2_000, 150), (3_000, 100), (10_000, 30), (1_000_000, 30)])
+        "Of many reports a new worker reads about the newest 5,000, and never less than half a minute",
+        arguments: [(0, 300), (5_000, 300), (10_000, 150), (15_000, 100), (50_000, 30), (1_000_000, 30)])
     func age(messages: Int, seconds: Int) {
         #expect(DeadTokenLearner.age(ofMessages: messages) == .seconds(seconds))
     }
