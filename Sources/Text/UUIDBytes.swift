@@ -1,6 +1,7 @@
 /// A UUID as two words, so that it is compared, hashed and written without allocation.
 ///
 /// RFC 9562: <https://www.rfc-editor.org/rfc/rfc9562>
+@usableFromInline
 package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible {
     /// The first eight bytes, most significant first.
     @usableFromInline package var high: UInt64
@@ -49,7 +50,7 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The canonical text in lower case.
-    package var description: String {
+    @usableFromInline package var description: String {
         var text: [UInt8] = []
         append(to: &text)
         return String(decoding: text, as: UTF8.self)

@@ -1,5 +1,6 @@
 /// The names of headers, spelled once for reader and writer. They are the headers of jobs, results and dead letters
 /// (`Producers.md`, `Results.md`, `DeadLetters.md`), and Apple's in HTTP requests to APNs and in answers.
+@usableFromInline
 package enum HeaderName {
     // MARK: On raw jobs, ours although it is named like Apple's
 
