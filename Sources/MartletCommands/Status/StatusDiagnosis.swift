@@ -23,7 +23,7 @@ struct StatusDiagnosis {
     var findings: [StatusFinding] {
         let found =
             nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + pausedRoutes
-            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + rareQueues + versions
+            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + underReplicated + versions
         return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
             .map(\.element)
     }
@@ -71,7 +71,7 @@ struct StatusDiagnosis {
     ///
     /// A cluster of two nodes is left alone. A queue works while most of its members do, so that a second member would
     /// only stop it more often.
-    private var rareQueues: [StatusFinding] {
+    private var underReplicated: [StatusFinding] {
         guard let nodes = facts.activity.nodes, nodes.count >= Self.usualMembers else { return [] }
         let running = nodes.filter(\.isRunning).map(\.name).sorted()
         return ["quorum", "stream"].compactMap { kind in
