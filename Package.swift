@@ -70,7 +70,9 @@ let package = Package(
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "Text", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
         module("PushModel", ["Text"]),
-        module("Topology", ["Text", "PushModel"], []),
+        module("WebClient", [], []),
+        module("Topology", ["Text", "PushModel", "WebClient"], []),
+        module("TraceExport", ["WebClient", collections], []),
         module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         module(
             "APNSSimulator", ["Text", "EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
@@ -81,8 +83,8 @@ let package = Package(
         module(
             "PushWorker",
             [
-                "Text", "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
-                "WorkerSettings",
+                "Text", "EventLoop", "TLS", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "TraceExport",
+                "APNSClient", "WorkerSettings",
                 collections, heap, logging, lifecycle, hummingbird,
             ]),
         module("LocalStack", ["TLS"], []),
@@ -126,6 +128,7 @@ let package = Package(
         tests("BrokerClientTests", ["BrokerClient", "RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel", "Text"]),
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack", yams]),
+        tests("TraceExportTests", ["TraceExport"]),
         tests(
             "APNSClientTests",
             ["APNSClient", "APNSSimulator", "Text", "EventLoop", "TLS", "HTTP2", "PushModel", "LocalStack"]),
@@ -139,8 +142,8 @@ let package = Package(
         tests(
             "PushWorkerTests",
             [
-                "PushWorker", "WorkerSettings", "Topology", "RabbitMQ", "BrokerClient", "PushModel", "APNSClient",
-                "APNSSimulator", "Text", "EventLoop", "TLS", "LocalStack",
+                "PushWorker", "WorkerSettings", "Topology", "TraceExport", "RabbitMQ", "BrokerClient", "PushModel",
+                "APNSClient", "APNSSimulator", "Text", "EventLoop", "TLS", "LocalStack",
                 logging, lifecycle,
             ]),
         tests("LocalStackTests", ["LocalStack"]),
@@ -156,8 +159,9 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "Topology", "APNSSimulator", "RabbitMQ",
-                "BrokerClient", "PushModel", "LocalStack", "Rig", "Text", "EventLoop", "TLS", "HTTP2",
+                "martlet", "MartletCommands", "PushWorker", "WorkerSettings", "Topology", "TraceExport",
+                "APNSSimulator", "RabbitMQ", "BrokerClient", "PushModel", "LocalStack", "Rig", "Text", "EventLoop",
+                "TLS", "HTTP2",
                 logging, lifecycle,
             ]),
         tests(

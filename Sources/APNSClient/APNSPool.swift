@@ -403,7 +403,7 @@ extension APNSPool: APNSConnectionOwner {
             guard judge(response, on: connection, now: now) else { break }
             delegate?.pool(self, tag: tag, answered: .unprocessed, now: now)
             return
-        case .unanswered(.deadline): timeouts += 1
+        case .unanswered(.deadline, _): timeouts += 1
         default: break
         }
         delegate?.pool(self, tag: tag, answered: answer, now: now)

@@ -10,6 +10,7 @@ package enum PushAnswer: Sendable {
     /// - The status says that APNs refused the request, but the stream broke off before the reason arrived.
     /// - APNs turned the request away because of a credential version that is not proved or was replaced.
     case unprocessed
-    /// Sent, but the answer is missing. APNs may or may not have processed the request.
-    case unanswered(UnansweredCause)
+    /// Sent, but the answer is missing. APNs may or may not have processed the request. The time is from the submission
+    /// of the request until it was given up.
+    case unanswered(UnansweredCause, microseconds: Int64)
 }

@@ -136,33 +136,38 @@ final class StreamTable: HTTP2ClientDelegate {
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
         // A status below 200 is not an answer yet (RFC 9110, section 15.2).
-        guard stream.status >= 200 else { return Self.withoutAnswer(closure) }
+        guard stream.status >= 200 else { return withoutAnswer(stream, closure) }
         let body = AnswerBody(status: Int(stream.status), of: stream.operation)
         let response = response(slot, stream, body)
         if closure != .complete {
-            if body == .broadcastChannel(isNeeded: true) { return Self.withoutAnswer(closure) }
+            if body == .broadcastChannel(isNeeded: true) { return withoutAnswer(stream, closure) }
             // The status proves that the request was not carried out, but the reason is missing.
             if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
         }
         return (.response(response), .answered(response.answer.meaning))
     }
 
-    private static func withoutAnswer(
-        _ closure: StreamClosure
+    private func withoutAnswer(
+        _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
+        let cause: UnansweredCause
         switch closure {
-        case .unprocessed: (.unprocessed, .unprocessed)
-        case .reset(let code): (.unanswered(.reset(code: code.rawValue)), .unanswered)
-        case .cancelled: (.unanswered(.deadline), .unanswered)
-        case .lost: (.unanswered(.connectionLost), .unanswered)
-        case .complete: (.unanswered(.reset(code: HTTP2ErrorCode.protocolError.rawValue)), .unanswered)
+        case .unprocessed: return (.unprocessed, .unprocessed)
+        case .reset(let code): cause = .reset(code: code.rawValue)
+        case .cancelled: cause = .deadline
+        case .lost: cause = .connectionLost
+        case .complete: cause = .reset(code: HTTP2ErrorCode.protocolError.rawValue)
         }
+        return (.unanswered(cause, microseconds: microseconds(of: stream)), .unanswered)
+    }
+
+    /// The time since the request was submitted.
+    private func microseconds(of stream: Stream) -> Int64 {
+        Int64(clamping: now.nanoseconds(since: stream.submittedAt) / 1_000)
     }
 
     private func response(_ slot: Int, _ stream: Stream, _ body: AnswerBody) -> APNSResponse {
-        var response = APNSResponse(
-            status: Int(stream.status),
-            microseconds: Int64(clamping: now.nanoseconds(since: stream.submittedAt) / 1_000))
+        var response = APNSResponse(status: Int(stream.status), microseconds: microseconds(of: stream))
         if stream.hasUniqueID { response.apnsUniqueID = uniqueIDs[slot] }
         switch body {
         case .nothing: break

@@ -1,5 +1,6 @@
 import EventLoop
 import PushModel
+package import TraceExport
 
 // What the admin server is told about a worker.
 extension Worker: AdminSource {
@@ -82,6 +83,9 @@ extension Worker: AdminSource {
 
     /// How many log lines were lost, because they found no room.
     package func droppedLogLines() -> UInt64 { log?.droppedLines ?? 0 }
+
+    /// What became of the spans; nil where no collector is configured.
+    package func spanCounts() -> SpanQueue.Counts? { tracing?.spans.counts }
 
     /// The outcomes of all notifications, the retries and the jobs that were given back, as text.
     package var summary: String {

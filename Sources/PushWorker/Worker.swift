@@ -30,6 +30,8 @@ package final class Worker: Sendable {
     private let configuration: Mutex<WorkerConfiguration>
     private let watcher: CredentialWatcher
     private let journalDirectory: String?
+    /// The spans of notifications; nil where no collector is configured.
+    let tracing: WorkerTracing?
     private let logger: Logger
     /// Where its log lines go, which counts those that found no room.
     let log: LogSink?
@@ -54,6 +56,7 @@ package final class Worker: Sendable {
         instance = configuration.instance
         self.configuration = Mutex(configuration)
         journalDirectory = configuration.journal
+        tracing = WorkerTracing(configuration, version: version, logger: logger)
         credentials = try CredentialStore(
             configuration.credentials, trust: WorkerBuilder.trust(configuration.apns),
             used: Set(configuration.routes.map(\.credential)))
@@ -78,8 +81,9 @@ package final class Worker: Sendable {
                 }),
             logger: logger)
         self.routes = routes
-        lanes = zip(built, handles).map { settings, handle in
+        lanes = zip(built, handles).map { [tracing] settings, handle in
             var settings = settings
+            settings.spans = tracing?.spans
             settings.announce = announce
             settings.awaitsControl = true
             settings.tell = { lane, message in byNumber[lane]?.post(message) ?? false }
@@ -197,6 +201,7 @@ package final class Worker: Sendable {
                 }
             }
         }
+        let exporting = tracing?.run()
         let (watcher, logger) = (watcher, logger)
         _ = try LoopThread.start(name: "martlet-files") {
             do throws(EventLoopError) {
@@ -233,6 +238,7 @@ package final class Worker: Sendable {
             for lane in lanes { await lane.handle.waitUntilEnded() }
             await fleet?.waitUntilLeft()
             await reporter.waitUntilEnded()
+            if let exporting { await tracing?.finish(exporting) }
         } onCancelOrGracefulShutdown: {
             self.drain()
         }

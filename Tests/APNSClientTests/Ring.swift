@@ -32,5 +32,5 @@ extension PushAnswer {
     /// The response, where there is one.
     var response: APNSResponse? { if case .response(let response) = self { response } else { nil } }
     var isUnprocessed: Bool { if case .unprocessed = self { true } else { false } }
-    var cause: UnansweredCause? { if case .unanswered(let cause) = self { cause } else { nil } }
+    var cause: UnansweredCause? { if case .unanswered(let cause, _) = self { cause } else { nil } }
 }

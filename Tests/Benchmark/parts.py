@@ -7,6 +7,8 @@ from stack import footprint, memory
 # Jobs a second of the trickle on one route among many, and for how long: turns carry few jobs then, so that what a turn
 # costs by itself shows.
 TRICKLE, TRICKLE_SECONDS = 300, 5
+# What two executables are compared by: each form of jobs, and messages of it beside the number of raw jobs.
+FORMS = {"raw": 1, "multicast": 0.04}
 # How long a worker idles beside many routes, and how many rounds of that are enough: connecting takes most of the time.
 IDLE_SECONDS, ROUTE_ROUNDS = 10, 3
 # From how many jobs each route learns how large its jobs are, and for how long what a worker holds must stay the same to be
@@ -25,6 +27,33 @@ def rounds(name, count):
     for number in range(count):
         print(f"{name}: round {number + 1} of {count}", file=sys.stderr)
         yield number
+
+
+# ---- two executables ----
+
+def pairs(bench):
+    """The CPU per notification of this executable beside another one's. Both take turns on one broker and one server, and
+    the one that goes first changes, so that the machine's moods fall on both; only the ratios of pairs are told."""
+    this, other = bench.martlet, bench.arguments.beside
+    jobs, names = bench.arguments.jobs, {this: "this", other: "beside"}
+    ratios = {form: [] for form in FORMS}
+    figures = {(form, path): [] for form in FORMS for path in names}
+    for number in rounds("pairs", bench.arguments.rounds):
+        for form, portion in FORMS.items():
+            pair = {}
+            for path in (this, other) if number % 2 == 0 else (other, this):
+                bench.martlet = path
+                pair[path] = bench.measure_worker(form, int(jobs * portion))
+                figures[form, path].append(pair[path])
+            ratios[form].append(pair[this]["cpu"] / pair[other]["cpu"])
+    bench.martlet = this
+    print(f"\n{'':10} {'this µs':>8} {'beside':>8} {'ratio':>7} {'from':>6} {'to':>6}   {'RssAnon of both':>15}")
+    for form, values in ratios.items():
+        cpu = [median(figures[form, path], "cpu") for path in (this, other)]
+        held = " ".join(f"{median(figures[form, path], 'RssAnon'):7.1f}" for path in (this, other))
+        print(f"{form:10} {cpu[0]:8.2f} {cpu[1]:8.2f} {statistics.median(values):7.3f} {min(values):6.2f} "
+              f"{max(values):6.2f}   {held} MiB", flush=True)
+    return ratios
 
 
 # ---- system calls ----

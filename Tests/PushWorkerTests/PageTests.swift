@@ -2,6 +2,7 @@ import EventLoop
 import PushModel
 import TestSupport
 import Testing
+import TraceExport
 
 @testable import PushWorker
 
@@ -10,7 +11,8 @@ struct PageTests {
     @Test("Operating lists the metrics that a worker writes, with their types, and no other")
     func metrics() throws {
         let text = sampleMetrics(isDetailed: true).text(
-            sampleSnapshots(), routes: sampleRoutes, fleet: FleetStatus(workers: 2), control: ControlStatus())
+            sampleSnapshots(), routes: sampleRoutes, fleet: FleetStatus(workers: 2), control: ControlStatus(),
+            spans: SpanQueue.Counts())
         let written = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.dropFirst("# TYPE ".count)) }
         let rows = try Page(documentation: "Operating").rows("family", in: "/metrics")

@@ -45,6 +45,8 @@ package enum HeaderName {
     package static var reference: StaticString { "x-apns-reference" }
     /// W3C trace context, passed on.
     package static var traceparent: StaticString { "traceparent" }
+    /// What other systems noted of the trace (W3C); for collectors.
+    package static var tracestate: StaticString { "tracestate" }
     /// The time at which the producer queued the job; finer than the property `timestamp` if it has milliseconds.
     package static var enqueuedAt: StaticString { "x-apns-enqueued-at" }
     /// What the job asks for, one of `BroadcastChannelOperation`.

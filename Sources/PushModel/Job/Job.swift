@@ -38,6 +38,8 @@ package struct Job: Sendable {
     @PackedIfAny package internal(set) var reference: Range<Int>?
     /// A well-formed W3C trace context.
     @PackedIfAny package internal(set) var traceparent: Range<Int>?
+    /// What other systems noted of the trace; printable ASCII. Nil without a trace context.
+    @PackedIfAny package internal(set) var tracestate: Range<Int>?
     /// The name of the replay that brought the job back.
     @PackedIfAny package internal(set) var replay: Range<Int>?
 

@@ -28,6 +28,8 @@ package struct JobHeaders: Sendable {
     var reference: HeaderValue?
     /// The value of `HeaderName.traceparent`.
     var traceparent: HeaderValue?
+    /// The value of `HeaderName.tracestate`; the first where there are several, which W3C allows.
+    var tracestate: HeaderValue?
     /// The value of `HeaderName.enqueuedAt`.
     var enqueuedAt: HeaderValue?
     /// The value of `HeaderName.results`.
@@ -65,6 +67,7 @@ package struct JobHeaders: Sendable {
         case 7 where name.matches(HeaderName.apnsID): Self.put(value, &apnsID, &hasDuplicates)
         case 8 where name.matches(HeaderName.version): Self.put(value, &version, &hasDuplicates)
         case 10 where name.matches(HeaderName.topic): Self.put(value, &topic, &hasDuplicates)
+        case 10 where name.matches(HeaderName.tracestate): tracestate = tracestate ?? value
         case 11 where name.matches(HeaderName.traceparent): Self.put(value, &traceparent, &hasDuplicates)
         case 13 where name.matches(HeaderName.priority): Self.put(value, &priority, &hasDuplicates)
         case 13 where name.matches(HeaderName.replay): Self.put(value, &replay, &hasDuplicates)

@@ -132,7 +132,17 @@ struct JobReader {
             TraceContext.isLegal(written.bytes.span.extracting(range))
         {
             job.traceparent = range
+            readTraceState()
         }
+    }
+
+    /// Reads `tracestate`. One that is too long, or holds other bytes than printable ASCII, is ignored.
+    private mutating func readTraceState() {
+        guard case .text(let range) = written.headers.tracestate, !range.isEmpty,
+            range.count <= TraceContext.longestState,
+            written.bytes[range].allSatisfy({ (0x20...0x7e).contains($0) })
+        else { return }
+        job.tracestate = range
     }
 
     /// Reads where the job goes, and what it asks for there.

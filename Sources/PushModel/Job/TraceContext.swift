@@ -1,7 +1,32 @@
 import Text
 
-/// The rules for trace contexts: <https://www.w3.org/TR/trace-context/#traceparent-header>.
-enum TraceContext {
+/// The trace that a job belongs to, and the step there that caused it.
+///
+/// [W3C Trace Context](https://www.w3.org/TR/trace-context/#traceparent-header)
+package struct TraceContext: Equatable, Sendable {
+    /// The longest `tracestate` that is passed to collectors, in bytes: what W3C asks everybody to carry.
+    package static let longestState = 512
+
+    /// The upper half of the trace's id.
+    package let high: UInt64
+    /// The lower half of the trace's id. One of the halves is not 0.
+    package let low: UInt64
+    /// The id of the step that published the job; never 0.
+    package let parent: UInt64
+    /// Whether whoever began the trace wants it recorded.
+    package let isSampled: Bool
+
+    /// Reads a `traceparent` of any version.
+    ///
+    /// - Returns: Nil for text of another form, and for ids of zeros only.
+    package init?(_ bytes: Span<UInt8>) {
+        guard Self.isLegal(bytes) else { return nil }
+        (high, low) = (Self.number(bytes, 3..<19), Self.number(bytes, 19..<35))
+        parent = Self.number(bytes, 36..<52)
+        isSampled = Self.number(bytes, 53..<55) & 1 == 1
+        if high | low == 0 || parent == 0 { return nil }
+    }
+
     /// Whether the bytes have the form `<2 hex>-<32 hex>-<16 hex>-<2 hex>`, of any version and in any case.
     static func isLegal(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count == 55 else { return false }
@@ -13,5 +38,12 @@ enum TraceContext {
             }
         }
         return true
+    }
+
+    /// The number that hexadecimal digits mean, 16 at most.
+    private static func number(_ bytes: Span<UInt8>, _ digits: Range<Int>) -> UInt64 {
+        var number: UInt64 = 0
+        for index in digits { number = number << 4 | UInt64(HexText.value(of: bytes[index]) ?? 0) }
+        return number
     }
 }

@@ -1,3 +1,5 @@
+package import TraceExport
+
 /// The source of what the admin server shows: snapshots that may be taken on any thread at any time.
 ///
 /// Taking a snapshot must not wait for a lane. The server is asked especially when a lane is stuck.
@@ -18,4 +20,6 @@ package protocol AdminSource: Sendable {
     func credentialStatuses() -> [CredentialStatus]
     /// How many log lines found no room, or could not be written.
     func droppedLogLines() -> UInt64
+    /// What became of the spans of notifications; nil where no collector is configured.
+    func spanCounts() -> SpanQueue.Counts?
 }

@@ -1,5 +1,6 @@
 import APNSClient
 import PushModel
+import TraceExport
 import WorkerSettings
 
 /// Everything a lane is told at its start; the same for all lanes except for `index` and `routes`.
@@ -86,6 +87,8 @@ struct LaneSettings: Sendable {
     var heldUpLimit = Publisher.heldUpLimit
     /// How long a lane may stand still before its connections to the broker count as lost; nil for two heartbeats.
     var standstill: Duration?
+    /// Where spans of notifications go; nil where no collector is configured.
+    var spans: SpanQueue?
     /// Whether a journal is configured.
     var wantsJournal = false
     /// The worker's journal, while it is open.

@@ -1,4 +1,5 @@
 import EventLoop
+package import TraceExport
 
 /// The text of all metrics of a worker: build, log, credentials, fleet, control, lanes and process.
 package struct WorkerMetrics: Sendable {
@@ -26,11 +27,13 @@ package struct WorkerMetrics: Sendable {
     ///   - droppedLogLines: How many log lines found no room, or could not be written.
     ///   - fleet: How the worker sees its fleet; nil where its share of the routes is configured.
     ///   - control: How the worker knows what operators ask for; nil to leave these metrics out.
+    ///   - spans: What became of the spans; nil where no collector is configured.
     /// - Returns: Prometheus' text format.
     package func text(
         _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],
         now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
-        fleet: FleetStatus? = nil, control: ControlStatus? = nil
+        fleet: FleetStatus? = nil, control: ControlStatus? = nil,
+        spans: SpanQueue.Counts? = nil
     ) -> [UInt8] {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
@@ -42,9 +45,21 @@ package struct WorkerMetrics: Sendable {
         Self.write(credentials, now: now, to: &text)
         if let fleet { Self.write(fleet, to: &text) }
         if let control { Self.write(control, to: &text) }
+        if let spans { Self.write(spans, to: &text) }
         lanes.write(snapshots, routes: routes, to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
+    }
+
+    private static func write(_ spans: SpanQueue.Counts, to text: inout MetricsText) {
+        text.family("martlet_spans_exported_total", .counter, "Spans of notifications that the collector took.")
+        text.sample("martlet_spans_exported_total", [], spans.exported)
+        text.family(
+            "martlet_spans_dropped_total", .counter,
+            "Spans that never reached the collector: too many waited, it refused them, or it could not be reached.")
+        for loss in SpanQueue.Loss.allCases {
+            text.sample("martlet_spans_dropped_total", [("reason", loss.rawValue)], spans[loss])
+        }
     }
 
     private static func write(_ control: ControlStatus, to text: inout MetricsText) {

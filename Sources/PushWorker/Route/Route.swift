@@ -127,7 +127,7 @@ final class Route {
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
             deliveries: deliveries)
         settlement = RouteSettlement(
-            surroundings, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
+            surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
         arrivals = RouteArrivals(
             DeliveryReader(route: name, claim: claim, tiers: policy.allTiers), surroundings, prefetch: prefetch,

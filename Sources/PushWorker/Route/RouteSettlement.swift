@@ -24,6 +24,8 @@ final class RouteSettlement {
     private let outbox: Outbox
     private let deliveries: RouteDeliveries
     private let tally: RouteTally
+    /// Makes spans; nil where no collector is configured.
+    private var tracer: RouteTracer?
     /// Counts final answers for the watch over the share of dead tokens.
     private var deadTokens: DeadTokenTally
     private var random = SystemRandomNumberGenerator()
@@ -34,6 +36,7 @@ final class RouteSettlement {
     ///
     /// - Parameters:
     ///   - surroundings: The policy, and the journal of what is accepted.
+    ///   - route: The route's name.
     ///   - shared: What the lanes of the route share: which device tokens rest, and how many are dead.
     ///   - hosts: The route's hosts.
     ///   - credential: Learns from answers.
@@ -41,14 +44,15 @@ final class RouteSettlement {
     ///   - deliveries: The deliveries that end.
     ///   - tally: Counts.
     init(
-        _ surroundings: RouteSurroundings, shared: SharedRouteState, hosts: RouteHosts, credential: CredentialUse,
-        outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
+        _ surroundings: RouteSurroundings, route: String, shared: SharedRouteState, hosts: RouteHosts,
+        credential: CredentialUse, outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
     ) {
         policy = surroundings.policy
         journal = surroundings.journal
         preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
         cooling = shared.cooling
         deadTokens = DeadTokenTally(shared.deadTokens)
+        tracer = surroundings.spans.map { RouteTracer($0, route: route) }
         (self.hosts, self.credential, self.outbox) = (hosts, credential, outbox)
         (self.deliveries, self.tally) = (deliveries, tally)
     }
@@ -70,14 +74,17 @@ final class RouteSettlement {
             FailPoint.reached(.afterAnswer)
             tally.counters.answers.count(status: response.answer.status)
             tally.counters.requestDuration.record(microseconds: Int(response.microseconds))
+            tracer?.requested(
+                notification, .response(response.answer), microseconds: response.microseconds, at: moment)
             if destination.kind == .devices {
                 learnHealth(of: destination, from: response.answer, notification, at: moment)
                 rest(notification, after: response.answer, at: moment)
             }
             settle(notification, .response(response.answer), on: destination, response, at: moment)
         case .unprocessed: settle(notification, .unprocessed, on: destination, at: moment)
-        case .unanswered(let cause):
+        case .unanswered(let cause, let microseconds):
             tally.counters.answers.countUnanswered()
+            tracer?.requested(notification, .unanswered(cause), microseconds: microseconds, at: moment)
             settle(notification, .unanswered(cause), on: destination, at: moment)
         }
     }
@@ -120,7 +127,9 @@ final class RouteSettlement {
                 broadcastChannel: response?.broadcastChannel, note: note)
         case .resend: resend(notification, to: destination, counted: false)
         case .resendOnNewConnection: resend(notification, to: destination, counted: true)
-        case .retry(let tier, let attempt): waitInTier(notification, tier, attempt: attempt, at: moment)
+        case .retry(let tier, let attempt):
+            tracer?.ended(notification, .retried(attempt: attempt, attempted), at: moment)
+            waitInTier(notification, tier, attempt: attempt, at: moment)
         // APNs refused the credential, or would have refused it. The job waits for another credential, but no longer
         // than `retry.max_age`.
         case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
@@ -283,6 +292,7 @@ final class RouteSettlement {
             finishedAt: finishedAt ?? moment.wall,
             apnsMilliseconds: apnsMilliseconds, isSuppressed: isSuppressed)
         tally.counters.outcomes.count(report.outcome, report.reason)
+        tracer?.ended(notification, .reported(report), at: moment)
         outbox.publish(notification, content, note: note)
         // The broker writes the dead letter of a rejected delivery.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {

@@ -1,4 +1,5 @@
 import PushModel
+import TraceExport
 import WorkerSettings
 
 /// What a route needs from its lane.
@@ -15,6 +16,8 @@ struct RouteSurroundings {
     var journal: JournalWriter?
     /// What an earlier process noted; nil without a journal.
     var earlier: Journal?
+    /// Where spans of notifications go; nil where no collector is configured.
+    var spans: SpanQueue?
     /// How many results of the route the configuration wants in a message.
     var resultsBatch = 1
     /// The worker's memory for jobs.

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import PushModel
 import Text
+import WebClient
 
 /// Requests to one management API, with its login.
 struct ManagementConnection: Sendable {
@@ -18,7 +19,7 @@ struct ManagementConnection: Sendable {
     /// The place in parts, with the user.
     let location: ManagementPlace
     private let authorization: String
-    private let session: URLSession
+    private let session: WebSession
 
     /// Prepares requests; nothing is sent yet.
     ///
@@ -41,9 +42,7 @@ struct ManagementConnection: Sendable {
         location = ManagementPlace(
             host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login.first ?? "")
         authorization = "Basic " + Base64.standard.text(Array(login.joined(separator: ":").utf8))
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = timeout
-        session = URLSession(configuration: configuration, delegate: RefusalDelegate(), delegateQueue: nil)
+        session = WebSession(timeout: timeout)
     }
 
     /// Sends one request and gives the answer's body.
@@ -66,26 +65,22 @@ struct ManagementConnection: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             request.httpBody = Data(body.utf8)
         }
-        let data: Data
-        let response: URLResponse
-        do {
-            (data, response) = try await session.data(for: request)
+        let (data, status): (Data, Int)
+        do throws(WebSession.Failure) {
+            let answer = try await session.answer(to: request)
+            (data, status) = (answer.body, answer.head.statusCode)
         } catch {
-            // Once `RefusalDelegate` has rejected the challenge, Foundation reports the answer 401 as a cancelled
-            // request.
-            if (error as? URLError)?.code == .cancelled, !Task.isCancelled {
+            guard !error.isLoginRefused else {
                 throw ManagementError(
                     code: .refused,
                     message: "the management API at \(place) refused the login: check user and password, and that the "
                         + "user has the tag management, or policymaker to change policies")
             }
-            let reason = (error as? URLError)?.localizedDescription ?? "\(error)"
             throw ManagementError(
                 code: .unreachable,
-                message: "the management API at \(place) cannot be reached: \(reason) "
+                message: "the management API at \(place) cannot be reached: \(error.reason) "
                     + "(is the plugin on? rabbitmq-plugins enable rabbitmq_management)")
         }
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         guard (200...299).contains(status) else { throw failure(status, data, method, encoded) }
         return data
     }
@@ -115,16 +110,5 @@ struct ManagementConnection: Sendable {
             return ManagementError(
                 code: .unexpectedAnswer, message: "\(request) at \(place) was answered \(status): \(reason)")
         }
-    }
-}
-
-/// Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
-/// request, and there is no other.
-private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        completionHandler(.rejectProtectionSpace, nil)
     }
 }

@@ -58,6 +58,12 @@ struct WorkerKeys: Sendable {
     let metricsDetail = SettingKey(
         "metrics.detail", .boolean, default: false,
         "whether all metrics are written for each route: some 100 time series instead of 29")
+    let tracingEndpoint = SettingKey(
+        "tracing.endpoint", .collectorAddress, without: "no spans",
+        "the OpenTelemetry collector that takes spans of jobs with `traceparent`, over OTLP/HTTP")
+    let tracingServiceName = SettingKey(
+        "tracing.service_name", .name(1...100, "at most 100"), default: "martlet",
+        "the name under which the collector shows the workers")
     let logLevel = SettingKey(
         "log.level", .choice(Logger.Level.self), default: .info, "the least level that is written")
     let logFormat = SettingKey(

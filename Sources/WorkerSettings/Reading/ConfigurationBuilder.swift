@@ -46,6 +46,8 @@ struct ConfigurationBuilder {
             adminListen: adminListen(root),
             adminTokenFile: adminToken(root),
             metricsDetail: root.value(keys.metricsDetail),
+            tracing: TracingConfiguration(
+                endpoint: root.value(keys.tracingEndpoint), serviceName: root.value(keys.tracingServiceName)),
             log: LogConfiguration(level: root.value(keys.logLevel), format: root.value(keys.logFormat)),
             shutdownGrace: root.value(keys.shutdownGrace))
     }

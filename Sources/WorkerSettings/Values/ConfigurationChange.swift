@@ -90,6 +90,8 @@ package struct ConfigurationChange: Sendable {
         compare(keys.adminListen, old.adminListen, new.adminListen)
         compare(keys.adminTokenFile, old.adminTokenFile, new.adminTokenFile)
         compare(keys.metricsDetail, old.metricsDetail, new.metricsDetail)
+        compare(keys.tracingEndpoint, old.tracing.endpoint, new.tracing.endpoint)
+        compare(keys.tracingServiceName, old.tracing.serviceName, new.tracing.serviceName)
         compare(keys.logFormat, old.log.format, new.log.format)
     }
 

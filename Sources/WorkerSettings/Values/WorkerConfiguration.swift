@@ -39,6 +39,8 @@ package struct WorkerConfiguration: Sendable {
     package var adminTokenFile: String?
     /// Whether metrics have all their details for each route.
     package var metricsDetail: Bool
+    /// Where spans of notifications go.
+    package var tracing: TracingConfiguration
     /// What is logged, and how.
     package var log: LogConfiguration
     /// How long a stopping worker may take to finish what is in flight.

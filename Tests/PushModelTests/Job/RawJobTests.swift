@@ -43,6 +43,7 @@ struct RawJobTests {
                 ("apns-collapse-id", .text("order-4711")), ("apns-id", .text("EABEAE54-14A8-11E5-B60B-1697F925EC7B")),
                 ("x-apns-deadline", .integer(1_763_712_900_000)), ("x-apns-on-unknown", .text("report")),
                 ("x-apns-reference", .text("campaign-7/user-81")), ("traceparent", .text(trace)),
+                ("tracestate", .text("vendor=1")),
                 ("x-apns-replay", .text("r1")), ("apns-future", .text("x")), ("x-other", .other),
             ]
         }.job()
@@ -54,7 +55,7 @@ struct RawJobTests {
         #expect(job.deadline == 1_763_712_900_000)
         #expect(job.onUnknown == .report)
         #expect(job.text(job.reference) == "campaign-7/user-81")
-        #expect(job.text(job.traceparent) == trace)
+        #expect(job.text(job.traceparent) == trace && job.text(job.tracestate) == "vendor=1")
         #expect(job.text(job.replay) == "r1")
         #expect(job.text(job.correlationID) == "correlation")
         #expect(job.text(job.replyTo) == "apns.q.reply.shop.1")
@@ -283,7 +284,8 @@ struct RawJobTests {
     func everyKindEverywhere() {
         let names = [
             "apns-device-token", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id",
-            "apns-id", "x-apns-deadline", "x-apns-on-unknown", "x-apns-reference", "traceparent", "x-apns-enqueued-at",
+            "apns-id", "x-apns-deadline", "x-apns-on-unknown", "x-apns-reference", "traceparent", "tracestate",
+            "x-apns-enqueued-at",
             "x-apns-not-before", "x-apns-results", "x-apns-replay", "x-apns-v", "x-apns-attempt",
             "x-apns-first-attempt-at",
             "x-apns-indexes",

@@ -1,4 +1,5 @@
 import Synchronization
+import TraceExport
 
 @testable import PushWorker
 
@@ -19,4 +20,5 @@ final class TestSource: AdminSource {
     func credentialStatuses() -> [CredentialStatus] { [] }
     func controlStatus() -> ControlStatus { ControlStatus(trouble: "refused", inForce: 4, ignored: 5) }
     func droppedLogLines() -> UInt64 { 3 }
+    func spanCounts() -> SpanQueue.Counts? { SpanQueue.Counts() }
 }

@@ -37,6 +37,7 @@ struct ConfigurationTests {
         #expect(configuration.journal == nil)
         #expect(configuration.adminListen == ListenAddress(host: "127.0.0.1", port: 9464))
         #expect(!configuration.metricsDetail)
+        #expect(configuration.tracing == TracingConfiguration(endpoint: nil, serviceName: "martlet"))
         #expect(configuration.log == LogConfiguration(level: .info, format: .automatic))
         #expect(configuration.shutdownGrace == .seconds(45))
         #expect(
@@ -273,6 +274,28 @@ struct ConfigurationTests {
                 "martlet.yaml:12:5: routes[4]: expected a mapping, found a single value",
                 "martlet.yaml:13:4: routes[5]: expected a mapping, found nothing",
             ])
+    }
+
+    @Test(
+        "the collector of traces has an address, without a login and without the path for spans",
+        arguments: [
+            ("http://collector", "http://collector:80", nil),
+            ("https://otel.example.com/", "https://otel.example.com:443", nil),
+            ("http://[::1]:4318/base/", "http://[::1]:4318/base", nil),
+            ("grpc://collector:4317", nil, "must begin with http:// or https://"),
+            ("http://user:secret@collector", nil, "must not carry a user or password"),
+            ("http://collector?key=secret", nil, "must not have a query or a fragment"),
+            ("http://collector:4318/v1/traces", nil, "leave /v1/traces out: it is added"),
+            ("http://collector:0", nil, "port 0 cannot be reached"),
+        ] as [(String, String?, String?)])
+    func collector(_ written: String, _ address: String?, _ problem: String?) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        switch try fixture.load("tracing: { endpoint: \"\(written)\" }\n" + minimalConfiguration) {
+        case .success(let configuration): #expect(configuration.tracing.endpoint == address && problem == nil)
+        case .failure(let errors):
+            #expect("\(errors)".contains(try #require(problem)) && !"\(errors)".contains("secret"), "\(errors)")
+        }
     }
 
     @Test(

@@ -50,6 +50,8 @@ struct ConfigurationChangeTests {
         ("admin.listen", { $0.adminListen = nil }),
         ("admin.token_file", { $0.adminTokenFile = "other" }),
         ("metrics.detail", { $0.metricsDetail = true }),
+        ("tracing.endpoint", { $0.tracing.endpoint = "http://collector:4318" }),
+        ("tracing.service_name", { $0.tracing.serviceName = "pushes" }),
         ("log.level", { $0.log.level = .debug }),
         ("log.format", { $0.log.format = .json }),
         ("shutdown.grace", { $0.shutdownGrace = .seconds(7) }),

@@ -1,0 +1,48 @@
+import Foundation
+
+/// What a collector made of a request. Pure.
+///
+/// [OTLP/HTTP: responses](https://opentelemetry.io/docs/specs/otlp/#otlphttp-response)
+package enum ExportAnswer: Equatable, Sendable {
+    /// It took the spans, apart from some.
+    case taken(refused: Int)
+    /// It will not take them, whenever it is asked.
+    case refused(String)
+    /// It may take them later: it cannot be reached, or says so.
+    case later(String)
+
+    /// The body of an answer, as far as it matters.
+    private struct Body: Decodable {
+        struct PartialSuccess: Decodable {
+            /// 64-bit numbers are texts in this form of JSON, and collectors write numbers, too.
+            let rejectedSpans: Count?
+        }
+
+        let partialSuccess: PartialSuccess?
+    }
+
+    private struct Count: Decodable {
+        let value: Int
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            value = try (try? container.decode(Int.self)) ?? Int(container.decode(String.self)) ?? 0
+        }
+    }
+
+    /// Reads an answer.
+    ///
+    /// - Parameters:
+    ///   - status: The HTTP status.
+    ///   - body: The body.
+    ///   - count: How many spans were sent.
+    init(status: Int, body: Data, count: Int) {
+        switch status {
+        case 200...299:
+            let rejected = (try? JSONDecoder().decode(Body.self, from: body))?.partialSuccess?.rejectedSpans?.value
+            self = .taken(refused: min(max(0, rejected ?? 0), count))
+        case 429, 502, 503, 504: self = .later("it answered \(status)")
+        default: self = .refused("it answered \(status)")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// The body of a request that exports spans: OTLP in its JSON form.
+///
+/// Ids are hexadecimal, 64-bit numbers are texts, enumerations are numbers, and names are in camel case.
+/// [OTLP: JSON Protobuf encoding](https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding)
+struct OTLPRequest: Encodable {
+    private struct ResourceSpans: Encodable {
+        let resource: Resource
+        let scopeSpans: [ScopeSpans]
+    }
+
+    private struct Resource: Encodable {
+        let attributes: [Attribute]
+    }
+
+    private struct ScopeSpans: Encodable {
+        let scope: Scope
+        let spans: [Span]
+    }
+
+    private struct Scope: Encodable {
+        let name: String
+        let version: String
+    }
+
+    private struct Attribute: Encodable {
+        let key: String
+        let value: Value
+
+        init(_ attribute: TraceSpan.Attribute) {
+            key = attribute.key
+            switch attribute.value {
+            case .text(let text): value = Value(stringValue: text, intValue: nil)
+            case .number(let number): value = Value(stringValue: nil, intValue: "\(number)")
+            }
+        }
+    }
+
+    private struct Value: Encodable {
+        let stringValue: String?
+        let intValue: String?
+    }
+
+    private struct Span: Encodable {
+        let traceId: String
+        let spanId: String
+        let parentSpanId: String
+        let traceState: String?
+        /// The flags of W3C Trace Context: sampled. With the bits that say that the parent is another process or not.
+        let flags: UInt32
+        let name: String
+        let kind: Int
+        let startTimeUnixNano: String
+        let endTimeUnixNano: String
+        let attributes: [Attribute]
+        let status: Status
+
+        init(_ span: TraceSpan) {
+            traceId = HexDigits.text(span.trace.high) + HexDigits.text(span.trace.low)
+            spanId = HexDigits.text(span.id)
+            parentSpanId = HexDigits.text(span.parent)
+            traceState = span.traceState
+            flags = span.kind == .consumer ? 0x301 : 0x101
+            name = span.name
+            kind = span.kind.rawValue
+            startTimeUnixNano = "\(span.start)"
+            endTimeUnixNano = "\(span.end)"
+            attributes = span.attributes.map(Attribute.init)
+            status = Status(code: span.failure == nil ? 0 : 2, message: span.failure)
+        }
+    }
+
+    private struct Status: Encodable {
+        /// 0 says nothing, 2 is an error.
+        let code: Int
+        let message: String?
+    }
+
+    private let resourceSpans: [ResourceSpans]
+
+    /// A request.
+    ///
+    /// - Parameters:
+    ///   - spans: The spans.
+    ///   - source: The process that they come from.
+    init(_ spans: [TraceSpan], from source: SpanSource) {
+        let attributes = [
+            TraceSpan.Attribute.text("service.name", source.service),
+            .text("service.version", source.version),
+            .text("service.instance.id", source.instance),
+        ]
+        resourceSpans = [
+            ResourceSpans(
+                resource: Resource(attributes: attributes.map(Attribute.init)),
+                scopeSpans: [
+                    ScopeSpans(
+                        scope: Scope(name: "martlet", version: source.version), spans: spans.map(Span.init))
+                ])
+        ]
+    }
+
+    /// The request as JSON.
+    var json: Data {
+        // Encoding fails for numbers without a value only, and there are none.
+        (try? JSONEncoder().encode(self)) ?? Data()
+    }
+}
+
+/// The digits of ids.
+private enum HexDigits {
+    /// A number as 16 lower-case digits.
+    static func text(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
