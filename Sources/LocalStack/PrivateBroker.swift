@@ -43,7 +43,8 @@ package final class PrivateBroker: Sendable {
     package let nodeName: String
     /// The whole environment of the broker and of its tools.
     package let environment: [String: String]
-    private let ports: Ports
+    /// The ports it uses.
+    let ports: Ports
     private let options: PrivateBrokerOptions
     private let processes = Mutex(Processes())
 
@@ -112,7 +113,7 @@ package final class PrivateBroker: Sendable {
             for command in [["stop_app"], ["reset"], ["join_cluster", nodeName], ["start_app"]] {
                 try companion.control(command)
             }
-            try control(["eval", "rabbit_quorum_queue:grow('\(companion.nodeName)', <<\".*\">>, <<\".*\">>, all)."])
+            try evaluate("rabbit_quorum_queue:grow('\(companion.nodeName)', <<\".*\">>, <<\".*\">>, all).")
             companions.append(companion)
         }
         return companions

@@ -139,7 +139,7 @@ extension KillRing {
             case lists:keyfind(<<"connection_name">>, 1, P) of \
             {_, _, N} -> binary:match(N, <<" lane ">>) =/= nomatch; false -> false end].
             """
-        _ = try await BlockingWork.run("closing") { [local] in try local.broker.control(["eval", code]) }
+        _ = try await BlockingWork.run("closing") { [local] in try local.broker.evaluate(code) }
     }
 
     /// Waits until a worker has logged something; asking the broker in between takes the time it needs.

@@ -105,7 +105,7 @@ struct LaterTests {
         defer { administrator.close() }
         for tier in ["1h", "6h"] {
             let name = #"rabbit_misc:r(<<"later-old">>, exchange, <<"apns.retry.\#(tier)">>)"#
-            _ = try stack.broker.control(["eval", #"ok = rabbit_exchange:delete(\#(name), false, <<"test">>)."#])
+            _ = try stack.broker.evaluate(#"ok = rabbit_exchange:delete(\#(name), false, <<"test">>)."#)
         }
         let client = try JobClient(stack)
         defer { client.close() }

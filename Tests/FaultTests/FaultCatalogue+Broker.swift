@@ -143,7 +143,7 @@ extension FaultCatalogue {
                 try ring.broker.restart()
                 // Without this the disk alarm would come first.
                 try ring.broker.control(["set_disk_free_limit", "1000"])
-                try ring.broker.control(["eval", unforgiving])
+                try ring.broker.evaluate(unforgiving)
                 _ = try? ring.run("/bin/dd", "if=/dev/zero", "of=\(data)/filler", "bs=64k")
             }
             try await ring.until("the broker cannot write") { try ring.brokerLog.contains("enospc") }

@@ -104,7 +104,7 @@ extension FaultCatalogue {
             try await ring.publish(100)
             try await ring.awaitEmptyJobQueues()
             // As a queue whose majority is down: RabbitMQ routes to it, and waits.
-            _ = try await ring.evaluate("sys:suspend('%2F_team')")
+            try await ring.evaluate("sys:suspend('%2F_team')")
             ring.neighbour?.judgeFromNow()
             try await ring.publish(3_000)
             try await ring.until("the route says what is wrong", within: patience) {
@@ -117,7 +117,7 @@ extension FaultCatalogue {
             let more = try ring.worker.metric("martlet_broker_disconnects_total") - disconnects
             ring.note("\(Int(disconnects)) connections given up at first, \(Int(more)) later")
             ring.expect(disconnects + more <= Double(2 * FaultSetup.lanes), "connections were given up again and again")
-            _ = try await ring.evaluate("sys:resume('%2F_team')")
+            try await ring.evaluate("sys:resume('%2F_team')")
             try await ring.awaitReady()
             try await ring.awaitEmptyJobQueues()
             try await ring.control("delete_queue", "team")

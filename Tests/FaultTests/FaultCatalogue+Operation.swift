@@ -307,8 +307,7 @@ extension FaultRing {
     /// The nodes that lead quorum queues, one entry for each queue.
     fileprivate func leadingNodes() async throws -> [Substring] {
         try await evaluate(
-            #"[io:format("~s~n", [Node]) || Q <- rabbit_amqqueue:list(), {_, Node} <- [amqqueue:get_pid(Q)]], ok"#
-        ).split(separator: "\n").filter { $0.contains("@") }
+            #"[io:format("~s~n", [Node]) || Q <- rabbit_amqqueue:list(), {_, Node} <- [amqqueue:get_pid(Q)]], ok"#)
     }
 
     /// Publishes urgent jobs, spread over the apps.

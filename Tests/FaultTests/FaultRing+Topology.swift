@@ -37,8 +37,11 @@ extension FaultRing {
     /// Lets the broker evaluate an Erlang expression.
     ///
     /// - Parameter expression: Without the final dot.
+    /// - Returns: The lines that the expression wrote.
     @discardableResult
-    func evaluate(_ expression: String) async throws -> String { try await control("eval", "\(expression).") }
+    func evaluate(_ expression: String) async throws -> [Substring] {
+        try await BlockingWork.run("evaluate") { [broker] in try broker.evaluate("\(expression).").written }
+    }
 
     /// Removes every binding of an exchange.
     func unbind(_ exchange: String) async throws {

@@ -64,7 +64,7 @@ final class FaultRing: Sendable {
             scenario: setup.scenario, sendsDate: setup.sendsDate, broker: setup.broker)
         do {
             let companions = try await BlockingWork.run("companions") {
-                try setup.preparation.forEach { try local.broker.control(["eval", $0]) }
+                try setup.preparation.forEach { _ = try local.broker.evaluate($0) }
                 return try local.broker.startCompanions(setup.companions)
             }
             return try FaultRing(setup, local, companions)

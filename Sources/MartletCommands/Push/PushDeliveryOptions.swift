@@ -18,7 +18,7 @@ struct PushDeliveryOptions: ParsableArguments {
             "Which APNs the tokens belong to: production or development.\n(default: development; with --jobs each line's own)"
     )
     var environment: APNSEnvironment?
-    @Option(name: .customLong("class"), help: "high for jobs that wait for nobody, else normal.")
+    @Option(name: .customLong("class"), help: "high for jobs that a person waits for, else normal.")
     var jobClass: JobClass = .normal
     @Option(help: "Apple's push type, for example alert, background or voip. (default: derived by the worker)")
     var pushType: String?
