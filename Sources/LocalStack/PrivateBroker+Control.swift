@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension PrivateBroker {
     /// Runs `rabbitmqctl` against this broker; takes about 0.5 s.
     ///
@@ -35,7 +33,7 @@ extension PrivateBroker {
     ) throws(LocalStackError) -> (written: [Substring], value: String) {
         let outcome = try ChildProcess.run(
             "/usr/bin/erl_call", ["-address", "127.0.0.1:\(ports.distribution)", "-R", "-e", "-fetch_stdout"],
-            environment: environment, input: Array(expression.utf8))
+            environment: environment, input: Array("\(expression)\n".utf8))
         var lines = outcome.text.split(separator: "\n")
         // `{ok, VALUE}`, or `{error, REASON}`.
         let (before, after) = ("{ok, ", "}")
@@ -74,9 +72,10 @@ extension PrivateBroker {
     /// - Throws: `LocalStackError` with the broker's complaint.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
     package func importDefinitions(json: [UInt8]) throws(LocalStackError) {
-        // `rabbitmqctl import_definitions` does the same.
-        let text = Data(json).base64EncodedString()
-        let expression = "ok = rabbit_definitions:import_raw(base64:decode(\"\(text)\"))."
+        // Each import has a file name of its own, because two imports may run at once. `rabbitmqctl import_definitions`
+        // does the same.
+        let file = try directory.write(json, to: "definitions-\(UInt32.random(in: 0 ... .max)).json")
+        let expression = "{ok, Text} = file:read_file(\"\(file)\"), ok = rabbit_definitions:import_raw(Text)."
         do throws(LocalStackError) {
             try evaluate(expression)
         } catch {

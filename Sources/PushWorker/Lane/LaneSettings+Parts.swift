@@ -53,7 +53,7 @@ extension LaneSettings {
                 fixed: prefetch, rate: own.rate?.perLane, part: own.takesHighFirst ? HighFirst.normalShare : 1),
             shared: own.shared, rate: own.rate, credential: credential, surroundings: surroundings,
             devices: Destination(
-                .devices, connector: own.connector, idleTime: idle, takesHighFirst: own.takesHighFirst),
+                .devices, connector: own.connector, idleTime: idle, highShare: own.shareThatHighHas),
             broadcastHosts: own.broadcastHosts)
     }
 
@@ -77,11 +77,14 @@ extension LaneSettings.RouteSettings {
     /// Whether jobs of class `high` have a queue of their own, and go first.
     fileprivate var takesHighFirst: Bool { queues.contains(TopologyNames.highJobQueue(route: name)) }
 
+    /// How many percent of the requests are kept for `high` jobs; nil if these do not go first.
+    fileprivate var shareThatHighHas: Int? { takesHighFirst ? highShare : nil }
+
     /// New destinations for jobs about broadcast channels, as far as the configuration names hosts for them.
     fileprivate var broadcastHosts: [Destination] {
         let connectors = [(Destination.Kind.broadcast, broadcastConnector), (.management, managementConnector)]
         return connectors.compactMap { kind, connector in
-            connector.map { Destination(kind, connector: $0, takesHighFirst: takesHighFirst) }
+            connector.map { Destination(kind, connector: $0, highShare: shareThatHighHas) }
         }
     }
 }

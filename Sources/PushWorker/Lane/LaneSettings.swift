@@ -29,6 +29,8 @@ struct LaneSettings: Sendable {
         var managementConnector: APNSConnector?
         /// How many connections it has on this lane.
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
+        /// How many percent of the requests are kept for `high` jobs, if these have a queue of their own.
+        var highShare = RouteConfiguration.standardHighShare
         /// What it may send, on all its lanes; nil for no limit.
         var rate: SharedRate?
         /// How many of its results the configuration wants in one message.

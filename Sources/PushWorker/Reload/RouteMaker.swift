@@ -51,6 +51,7 @@ struct RouteMaker: Sendable {
         settings.claim = claim
         settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] })
         settings.resultsBatch = route.resultsBatch ?? resultsBatch
+        settings.highShare = route.highShare
         settings.rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
         return shares.map { share in
             settings.connections = share.connections

@@ -54,8 +54,8 @@ final class Destination {
     private(set) var refusal: CredentialRefusal?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
-    /// Whether jobs of class `high` have lists and streams of their own. Otherwise all jobs count as normal.
-    let takesHighFirst: Bool
+    /// How many percent of the requests are kept for `high` jobs; nil if these do not go first.
+    private let highShare: Int?
     /// Decides which class is next.
     private var order = HighFirst()
     /// How many of the open requests are of `high` jobs that go first.
@@ -77,12 +77,12 @@ final class Destination {
     ///   - kind: Which of the three hosts it is.
     ///   - connector: Opens its connections; nil where nothing is ever sent.
     ///   - idleTime: How long its connections rest before they are closed; nil for the usual time.
-    ///   - takesHighFirst: Whether jobs of class `high` go first.
+    ///   - highShare: How many percent of the requests are kept for jobs of class `high`; nil if these do not go first.
     init(
-        _ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil, takesHighFirst: Bool = false
+        _ kind: Kind, connector: APNSConnector? = nil, idleTime: Duration? = nil, highShare: Int? = nil
     ) {
         self.kind = kind
-        self.takesHighFirst = takesHighFirst
+        self.highShare = highShare
         self.connector = connector
         breaker = RouteBreaker()
         let isForDevices = kind == .devices
@@ -92,6 +92,8 @@ final class Destination {
             patience: isForDevices ? nil : OnDemandStateMachine.patienceOfBroadcastChannels)
     }
 
+    /// Whether jobs of class `high` have lists and streams of their own. Otherwise all jobs count as normal.
+    var takesHighFirst: Bool { highShare != nil }
     /// Whether jobs about broadcast channels go here. Such jobs do not wait for long.
     var isForBroadcastChannels: Bool { kind != .devices }
     /// Whether pushes could go here, but there was no connection since the start or the last rest: no job wanted a
@@ -262,13 +264,13 @@ final class Destination {
         guard let pool else { return nil }
         let total = min(pool.capacity, allowance)
         guard total > 0 else { return nil }
-        return takesHighFirst
-            ? SendingRoom(total, keeping: kept(of: pool), isStill: requests.count == 0) : SendingRoom(total)
+        guard let kept = kept(of: pool) else { return SendingRoom(total) }
+        return SendingRoom(total, keeping: kept, isStill: requests.count == 0)
     }
 
-    /// How many requests normal jobs have to leave free for `high` jobs.
-    private func kept(of pool: APNSPool) -> Int {
-        SendingRoom.kept(of: pool.concurrency, highInFlight: highInFlight)
+    /// How many requests normal jobs have to leave free for `high` jobs; nil if these do not go first.
+    private func kept(of pool: APNSPool) -> Int? {
+        highShare.map { SendingRoom.kept($0, percentOf: pool.concurrency, highInFlight: highInFlight) }
     }
 
     /// A notification was submitted.
@@ -459,8 +461,8 @@ final class Destination {
     func flush(hasBacklog: Bool, at moment: Moment) {
         guard let pool else { return }
         // A waiting `high` notification may use all of the capacity.
-        let kept = takesHighFirst && !hasWaiting(.high) ? kept(of: pool) : 0
-        pool.flush(now: moment.monotonic, hasBacklog: hasBacklog, keeping: kept)
+        let kept = hasWaiting(.high) ? nil : kept(of: pool)
+        pool.flush(now: moment.monotonic, hasBacklog: hasBacklog, keeping: kept ?? 0)
     }
 
     /// The reasons why requests about broadcast channels are not sent, one line for each reason.

@@ -2,12 +2,9 @@ import PushModel
 
 /// How many requests may be submitted to a destination now, in all and for normal jobs.
 ///
-/// A route that takes `high` jobs first keeps requests free of normal jobs: a quarter of those that its connections
-/// take at once, and at least one. `high` requests that are open already count towards this quarter. Pure.
+/// A route that takes `high` jobs first keeps requests free of normal jobs: a share of those that its connections take
+/// at once, and at least one. `high` requests that are open already count towards this share. Pure.
 struct SendingRoom: Equatable {
-    /// One in this many requests is kept.
-    static let part = 4
-
     /// How many requests may be submitted, for jobs of any class.
     private(set) var total: Int
     /// How many of them may be of normal jobs.
@@ -33,10 +30,11 @@ struct SendingRoom: Equatable {
     /// How many free requests normal jobs have to leave.
     ///
     /// - Parameters:
+    ///   - percent: The share that is kept.
     ///   - concurrency: How many requests the connections take at once. If they take only one, none is kept.
     ///   - highInFlight: How many `high` requests are open.
-    static func kept(of concurrency: Int, highInFlight: Int) -> Int {
-        concurrency < 2 ? 0 : max(0, max(1, concurrency / part) - highInFlight)
+    static func kept(_ percent: Int, percentOf concurrency: Int, highInFlight: Int) -> Int {
+        concurrency < 2 ? 0 : max(0, max(1, concurrency * percent / 100) - highInFlight)
     }
 
     /// Allows no more than some number of requests.

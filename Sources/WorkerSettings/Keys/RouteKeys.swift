@@ -26,6 +26,9 @@ struct RouteKeys: Sendable {
         "routes[].high_lane", .boolean, default: false,
         "whether jobs of class `high` have a queue of their own, `\(TopologyNames.highJobQueue(route: "<name>"))`, and go "
             + "first")
+    let highShare = SettingKey(
+        "routes[].high_share", .integer(1...90), default: RouteConfiguration.standardHighShare,
+        "with `high_lane`: percent of the streams that normal jobs leave free, at least one stream")
     let rate = SettingKey(
         "routes[].rate", .number(0.001...1_000_000, "notifications per second, or null"), without: "no limit",
         "the most notifications that one worker sends")

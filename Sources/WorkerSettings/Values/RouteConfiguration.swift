@@ -5,6 +5,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     /// The most lanes on which a route lives. A crash of the worker may count once for each lane, and a job that came
     /// back too often is refused.
     package static let mostLanes = 16
+    /// How many percent of the requests are free of normal jobs where the configuration says nothing.
+    package static let standardHighShare = 25
 
     /// The name: `[a-z0-9-]{1,40}`, part of queue names.
     package var name: String
@@ -20,6 +22,9 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var lanes: AutomaticOr<Int>
     /// Whether `high` jobs have a queue of their own.
     package var highLane: Bool
+    /// How many percent of the requests that the connections take at once are kept for `high` jobs, if these have a
+    /// queue of their own.
+    package var highShare: Int
     /// The most notifications per second that one worker may send; nil for no limit.
     package var rate: Double?
     /// Whether requests leave out the topic; the certificate then names it.

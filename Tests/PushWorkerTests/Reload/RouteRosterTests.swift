@@ -9,7 +9,7 @@ struct RouteRosterTests {
     private static func route(_ name: String, rate: Double? = nil, topics: [String] = []) -> RouteConfiguration {
         RouteConfiguration(
             name: name, environment: .production, topics: ["com.example.\(name)"] + topics, credential: "key",
-            connections: .automatic, lanes: .automatic, highLane: false, rate: rate, omitTopic: false)
+            connections: .automatic, lanes: .automatic, highLane: false, highShare: 25, rate: rate, omitTopic: false)
     }
 
     /// Two routes, of which one lives on two lanes.

@@ -43,14 +43,16 @@ struct HighFirstTests {
         #expect(Double(normal) == 1_000 * HighFirst.normalShare)
     }
 
-    @Test("A quarter of what the connections take is kept for high jobs, less those that are open")
+    @Test("A share of what the connections take is kept for high jobs, at least one request, less those that are open")
     func kept() {
-        let cases: [(concurrency: Int, highInFlight: Int, kept: Int)] = [
-            (0, 0, 0), (1, 0, 0), (2, 0, 1), (3, 0, 1), (4, 0, 1), (8, 0, 2), (1_000, 0, 250), (1_000, 100, 150),
-            (1_000, 250, 0), (1_000, 900, 0), (4, 3, 0),
+        let cases: [(percent: Int, concurrency: Int, highInFlight: Int, kept: Int)] = [
+            (25, 0, 0, 0), (25, 1, 0, 0), (25, 2, 0, 1), (25, 3, 0, 1), (25, 4, 0, 1), (25, 8, 0, 2),
+            (25, 1_000, 0, 250), (25, 1_000, 100, 150), (25, 1_000, 250, 0), (25, 1_000, 900, 0), (25, 4, 3, 0),
+            (1, 1, 0, 0), (1, 50, 0, 1), (1, 1_000, 0, 10), (90, 2, 0, 1), (90, 10, 0, 9), (90, 1_000, 100, 800),
         ]
         for one in cases {
-            let kept = SendingRoom.kept(of: one.concurrency, highInFlight: one.highInFlight)
+            let kept = SendingRoom.kept(
+                one.percent, percentOf: one.concurrency, highInFlight: one.highInFlight)
             #expect(kept == one.kept, "\(one)")
         }
     }

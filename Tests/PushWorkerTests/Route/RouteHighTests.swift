@@ -21,7 +21,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     private var tag: UInt64 = 0
     private(set) var app: Route!
 
-    init(_ simulator: RunningSimulator, _ tokens: ProviderTokenSource, rate: SharedRate?) throws {
+    init(_ simulator: RunningSimulator, _ tokens: ProviderTokenSource, rate: SharedRate?, highShare: Int) throws {
         let loop = try EventLoop()
         self.loop = loop
         let context = try TLSContext.client(
@@ -35,7 +35,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
         app = try route(
             queues: ["q", TopologyNames.highJobQueue(route: "app")], rate: rate,
             credit: RouteCredit(fixed: nil, rate: nil),
-            devices: Destination(.devices, connector: connector, takesHighFirst: true)
+            devices: Destination(.devices, connector: connector, highShare: highShare)
         ) { [unowned self] _, destination in
             let pool = APNSPool(
                 configuration: APNSPoolConfiguration(requestTimeout: .seconds(50), connections: 1), loop: loop,
@@ -108,7 +108,7 @@ struct RouteHighTests {
 
     /// Runs a test with a route that has one connection with some streams, which took one push already.
     private func withRoute(
-        streams: UInt32, rate: SharedRate? = nil, _ test: (HighDriver) throws -> Void
+        streams: UInt32, rate: SharedRate? = nil, highShare: Int = 25, _ test: (HighDriver) throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory(prefix: "martlet-high")
         let key = try ES256PrivateKey.generate()
@@ -120,7 +120,7 @@ struct RouteHighTests {
         let simulator = try await APNSSimulator.start(configuration)
         do {
             let tokens = ProviderTokenSource(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", key: key)
-            let driver = try HighDriver(simulator, tokens, rate: rate)
+            let driver = try HighDriver(simulator, tokens, rate: rate, highShare: highShare)
             defer { driver.app.close() }
             driver.deliver(.normal, token: Self.good)
             try driver.turn { driver.app.tally.counters.requests == 1 && driver.app.devices.inFlight == 0 }
@@ -151,6 +151,17 @@ struct RouteHighTests {
             driver.turn()
             #expect(devices.inFlight == 8 && devices.waiting.first?.job.jobClass == .high)
             #expect(devices.waiting.count == 15)
+        }
+    }
+
+    @Test("Normal jobs leave as many streams free as the route's share says", arguments: [(50, 4), (75, 2), (1, 7)])
+    func share(_ percent: Int, normal: Int) async throws {
+        try await withRoute(streams: 8, highShare: percent) { driver in
+            let devices = driver.app.devices
+            for _ in 0..<20 { driver.deliver(.normal, token: Self.silent) }
+            try driver.turn { devices.inFlight == normal }
+            for _ in 0..<10 { driver.turn() }
+            #expect(devices.inFlight == normal && devices.waiting.count == 20 - normal)
         }
     }
 

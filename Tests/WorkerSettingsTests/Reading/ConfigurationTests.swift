@@ -50,7 +50,8 @@ struct ConfigurationTests {
             configuration.routes == [
                 RouteConfiguration(
                     name: "r", environment: .production, topics: ["com.example.app"], credential: "k",
-                    connections: .automatic, lanes: .automatic, highLane: false, rate: nil, omitTopic: false)
+                    connections: .automatic, lanes: .automatic, highLane: false, highShare: 25, rate: nil,
+                    omitTopic: false)
             ])
     }
 
@@ -73,6 +74,7 @@ struct ConfigurationTests {
             credential: k
             connections: 3
             high_lane: true
+            high_share: 40
             rate: 0.5
             results_queue: apns.q.results.team-1
           - { name: b, environment: development, topics: com.example.a, credential: k }
@@ -105,7 +107,7 @@ struct ConfigurationTests {
         #expect(configuration.apns.development == "https://[::1]:443")
         #expect(configuration.apns.requestTimeout == .milliseconds(250))
         #expect(configuration.routes[0].connections == .fixed(3))
-        #expect(configuration.routes[0].highLane)
+        #expect(configuration.routes[0].highLane && configuration.routes[0].highShare == 40)
         #expect(configuration.routes[0].rate == 0.5)
         #expect(configuration.topologyRoutes.map(\.resultsQueue) == ["apns.q.results.team-1", nil])
         #expect(configuration.results.queues == 4)
