@@ -1,3 +1,5 @@
+import Glibc
+
 extension PrivateBroker {
     /// Runs `rabbitmqctl` against this broker; takes about 0.5 s.
     ///
@@ -32,7 +34,7 @@ extension PrivateBroker {
         _ expression: String
     ) throws(LocalStackError) -> (written: [Substring], value: String) {
         let outcome = try ChildProcess.run(
-            "/usr/bin/erl_call", ["-address", "127.0.0.1:\(ports.distribution)", "-R", "-e", "-fetch_stdout"],
+            Self.evaluator, ["-address", "127.0.0.1:\(ports.distribution)", "-R", "-e", "-fetch_stdout"],
             environment: environment, input: Array("\(expression)\n".utf8))
         var lines = outcome.text.split(separator: "\n")
         // `{ok, VALUE}`, or `{error, REASON}`.
@@ -72,8 +74,8 @@ extension PrivateBroker {
     /// - Throws: `LocalStackError` with the broker's complaint.
     /// - SeeAlso: <https://www.rabbitmq.com/docs/definitions>
     package func importDefinitions(json: [UInt8]) throws(LocalStackError) {
-        // Each import has a file name of its own, because two imports may run at once. `rabbitmqctl import_definitions`
-        // does the same.
+        // As `rabbitmqctl import_definitions` does it. Each import has a file name of its own, because two imports may run
+        // at once.
         let file = try directory.write(json, to: "definitions-\(UInt32.random(in: 0 ... .max)).json")
         let expression = "{ok, Text} = file:read_file(\"\(file)\"), ok = rabbit_definitions:import_raw(Text)."
         do throws(LocalStackError) {
@@ -100,6 +102,7 @@ extension PrivateBroker {
         let deadline = ContinuousClock.now.advanced(by: Self.electionPatience)
         repeat {
             if let found = try? evaluate(expression) { return Self.counts(in: found.written) }
+            poll(nil, 0, 50)
         } while ContinuousClock.now < deadline
         return Self.counts(
             in: try control([

@@ -11,6 +11,8 @@ package final class PrivateBroker: Sendable {
     /// rabbitmq. The variable `MARTLET_RABBITMQ_PROGRAMS` names the directory of another RabbitMQ.
     package static let programs =
         getenv("MARTLET_RABBITMQ_PROGRAMS").map { String(cString: $0) } ?? "/usr/lib/rabbitmq/bin"
+    /// The program that lets a node evaluate an expression.
+    static let evaluator = "/usr/bin/erl_call"
     /// Further lines for `rabbitmq.conf` that suit the RabbitMQ of ``programs``, from the variable
     /// `MARTLET_RABBITMQ_CONFIGURATION`.
     static let configuration = getenv("MARTLET_RABBITMQ_CONFIGURATION").map { [String(cString: $0)] } ?? []
@@ -78,6 +80,9 @@ package final class PrivateBroker: Sendable {
         guard access("\(programs)/rabbitmq-server", X_OK) == 0 else {
             throw LocalStackError(
                 .programMissing, "\(programs)/rabbitmq-server is missing: install the Debian package rabbitmq-server")
+        }
+        guard access(evaluator, X_OK) == 0 else {
+            throw LocalStackError(.programMissing, "\(evaluator) is missing: install the Debian package erlang-base")
         }
         // Another process may take a free port before the broker binds it. Then all five ports are chosen again, twice
         // at most.

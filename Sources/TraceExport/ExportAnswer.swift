@@ -6,7 +6,7 @@ import Foundation
 package enum ExportAnswer: Equatable, Sendable {
     /// It took the spans, apart from some.
     case taken(refused: Int)
-    /// It will not take them, whenever it is asked.
+    /// It refuses them for good.
     case refused(String)
     /// It may take them later: it cannot be reached, or says so.
     case later(String)

@@ -47,7 +47,8 @@ struct OTLPRequest: Encodable {
         let spanId: String
         let parentSpanId: String
         let traceState: String?
-        /// The flags of W3C Trace Context: sampled. With the bits that say that the parent is another process or not.
+        /// Bits 0 to 7: the flags of the trace context. Bit 8: it is known where the parent is. Bit 9: the parent is in
+        /// another process.
         let flags: UInt32
         let name: String
         let kind: Int
@@ -61,7 +62,7 @@ struct OTLPRequest: Encodable {
             spanId = HexDigits.text(span.id)
             parentSpanId = HexDigits.text(span.parent)
             traceState = span.traceState
-            flags = span.kind == .consumer ? 0x301 : 0x101
+            flags = UInt32(span.flags) | (span.kind == .consumer ? 0x300 : 0x100)
             name = span.name
             kind = span.kind.rawValue
             startTimeUnixNano = "\(span.start)"
@@ -102,7 +103,7 @@ struct OTLPRequest: Encodable {
 
     /// The request as JSON.
     var json: Data {
-        // Encoding fails for numbers without a value only, and there are none.
+        // `JSONEncoder` fails only for NaN and infinity, and all numbers here are whole.
         (try? JSONEncoder().encode(self)) ?? Data()
     }
 }

@@ -1,5 +1,6 @@
 package import Foundation
 import FoundationNetworking
+import Synchronization
 import WebClient
 
 /// Sends the spans of a worker to a collector, in batches: as soon as a batch is complete, or after a while.
@@ -11,7 +12,7 @@ package final class SpanExporter: Sendable {
     package static let patience = Duration.seconds(5)
     /// The waits before a batch is sent again.
     package static let waits: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
-    /// How long the collector may be silent, in seconds.
+    /// How long the collector may take for a request, in seconds.
     static let timeout = 10.0
 
     /// Sends a request, and tells what the collector made of it.
@@ -23,6 +24,14 @@ package final class SpanExporter: Sendable {
     private let waits: [Duration]
     private let send: Send
     private let tell: @Sendable (ExportAnswer) -> Void
+    private let pause = Mutex(Pause())
+
+    /// The wait before a batch is sent again.
+    private struct Pause {
+        var sleep: Task<Void, any Error>?
+        /// Whether there are no waits any more, because the worker ends.
+        var isOver = false
+    }
 
     /// An exporter that has sent nothing yet.
     ///
@@ -48,7 +57,7 @@ package final class SpanExporter: Sendable {
     /// - Returns: Nil if that is not an address.
     package static func post(to address: String) -> Send? {
         guard let url = URL(string: address) else { return nil }
-        let session = WebSession(timeout: timeout)
+        let session = WebSession(timeout: timeout, limit: timeout)
         return { body, count in
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
@@ -63,7 +72,8 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// Exports until the queue is closed, and then once more what waits there. Cancelling the task ends it at once.
+    /// Exports until `finish`, and then once more what waits there. Cancelling the task ends it at once. What is not
+    /// exported in the end is counted as lost.
     package func run() async {
         let clock = Task { [patience, queue] in
             while !Task.isCancelled {
@@ -72,23 +82,31 @@ package final class SpanExporter: Sendable {
             }
         }
         defer { clock.cancel() }
-        for await _ in queue.signals { await exportAll(waits) }
-        await exportAll([])
+        for await _ in queue.signals { await exportAll() }
+        await exportAll()
+        queue.abandon()
     }
 
     /// Lets `run` end, once what waits was sent a last time.
-    package func finish() { queue.close() }
-
-    /// Sends what waits, batch after batch.
-    private func exportAll(_ waits: [Duration]) async {
-        while !Task.isCancelled {
-            let spans = queue.take()
-            guard !spans.isEmpty else { return }
-            await export(spans, waits)
+    package func finish() {
+        pause.withLock { pause in
+            pause.isOver = true
+            pause.sleep?.cancel()
         }
+        queue.close()
     }
 
-    private func export(_ spans: [TraceSpan], _ waits: [Duration]) async {
+    /// Sends what waits, batch after batch. Spans that come meanwhile wait for others.
+    private func exportAll() async {
+        var count: Int
+        repeat {
+            let spans = queue.take()
+            count = spans.count
+            if count > 0 { await export(spans) }
+        } while count == SpanQueue.batch && !Task.isCancelled
+    }
+
+    private func export(_ spans: [TraceSpan]) async {
         let body = OTLPRequest(spans, from: source).json
         var left = waits[...]
         while true {
@@ -99,10 +117,28 @@ package final class SpanExporter: Sendable {
                 return queue.note(exported: spans.count - refused, lost: (refused, .refused))
             case .refused: return queue.note(exported: 0, lost: (spans.count, .refused))
             case .later:
-                guard let wait = left.popFirst(), (try? await Task.sleep(for: wait)) != nil else {
+                guard let wait = left.popFirst(), await sleep(for: wait) else {
                     return queue.note(exported: 0, lost: (spans.count, .unreachable))
                 }
             }
+        }
+    }
+
+    /// Waits, unless the worker ends.
+    ///
+    /// - Returns: Whether the batch may be sent again; false where the worker ends.
+    private func sleep(for wait: Duration) async -> Bool {
+        let sleep = pause.withLock { pause -> Task<Void, any Error>? in
+            guard !pause.isOver else { return nil }
+            let sleep = Task { try await Task.sleep(for: wait) }
+            pause.sleep = sleep
+            return sleep
+        }
+        guard let sleep else { return false }
+        return await withTaskCancellationHandler {
+            (try? await sleep.value) != nil
+        } onCancel: {
+            sleep.cancel()
         }
     }
 }

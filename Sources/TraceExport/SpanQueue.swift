@@ -29,6 +29,9 @@ package final class SpanQueue: Sendable {
         /// No spans yet.
         package init() {}
 
+        /// How many were lost for any reason.
+        package var allLost: Int { lost.reduce(0, +) }
+
         /// How many were lost for a reason.
         package subscript(loss: Loss) -> Int {
             get { lost[Self.position(loss)] }
@@ -95,6 +98,14 @@ package final class SpanQueue: Sendable {
     /// Lets the exporter look, although no batch is complete.
     func wake() { signal.yield() }
 
-    /// Lets the exporter end once it has looked a last time.
+    /// Lets the exporter end once it has looked a last time. The queue still takes spans, which nobody exports then.
     func close() { signal.finish() }
+
+    /// Drops what waits, and counts it.
+    func abandon() {
+        state.withLock { state in
+            state.counts[.unreachable] += state.spans.count
+            state.spans.removeAll()
+        }
+    }
 }

@@ -13,7 +13,9 @@ package struct TraceSpan: Equatable, Sendable {
 
     /// The value of an attribute.
     package enum Value: Equatable, Sendable {
+        /// A text.
         case text(String)
+        /// A whole number.
         case number(Int)
     }
 
@@ -41,6 +43,8 @@ package struct TraceSpan: Equatable, Sendable {
     package var id: UInt64
     /// The id of the step that caused it.
     package var parent: UInt64
+    /// The flags of the trace context: bit 0 says that it is recorded.
+    package var flags: UInt8
     /// What other systems noted of the trace: the `tracestate` that came with it; nil without one.
     package var traceState: String?
     /// What it is to others.
@@ -58,12 +62,14 @@ package struct TraceSpan: Equatable, Sendable {
 
     /// A step from its parts.
     package init(
-        trace: (high: UInt64, low: UInt64), id: UInt64, parent: UInt64, traceState: String? = nil, kind: Kind,
-        name: String, start: Int64, end: Int64, attributes: [Attribute] = [], failure: String? = nil
+        trace: (high: UInt64, low: UInt64), id: UInt64, parent: UInt64, flags: UInt8 = 1,
+        traceState: String? = nil, kind: Kind, name: String, start: Int64, end: Int64, attributes: [Attribute] = [],
+        failure: String? = nil
     ) {
         self.trace = trace
         self.id = id
         self.parent = parent
+        self.flags = flags
         self.traceState = traceState
         self.kind = kind
         self.name = name
@@ -73,9 +79,11 @@ package struct TraceSpan: Equatable, Sendable {
         self.failure = failure
     }
 
+    /// Whether all parts are the same.
     package static func == (one: TraceSpan, other: TraceSpan) -> Bool {
         one.trace == other.trace && one.id == other.id && one.parent == other.parent
-            && one.traceState == other.traceState && one.kind == other.kind && one.name == other.name
+            && one.flags == other.flags && one.traceState == other.traceState && one.kind == other.kind
+            && one.name == other.name
             && one.start == other.start && one.end == other.end && one.attributes == other.attributes
             && one.failure == other.failure
     }

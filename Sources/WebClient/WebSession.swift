@@ -3,7 +3,7 @@ package import FoundationNetworking
 
 /// Requests over HTTP to servers beside the way of a job: the management API, and a collector of traces.
 ///
-/// TLS is verified with the system's authorities. Nothing is stored or cached.
+/// TLS is verified with the system's authorities. Redirections are not followed. Nothing is written to disk.
 package struct WebSession: Sendable {
     /// Why there was no answer.
     package struct Failure: Error {
@@ -14,11 +14,15 @@ package struct WebSession: Sendable {
     }
 
     private let session: URLSession
+    private let limit: Double?
 
     /// Prepares requests; nothing is sent yet.
     ///
-    /// - Parameter timeout: How long a server may be silent during a request, in seconds.
-    package init(timeout: Double) {
+    /// - Parameters:
+    ///   - timeout: How long a server may be silent during a request, in seconds.
+    ///   - limit: How long a request may take in all, in seconds; nil for no limit.
+    package init(timeout: Double, limit: Double? = nil) {
+        self.limit = limit
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
         session = URLSession(configuration: configuration, delegate: RefusalDelegate(), delegateQueue: nil)
@@ -31,7 +35,7 @@ package struct WebSession: Sendable {
     /// - Throws: `Failure` without an answer.
     package func answer(to request: URLRequest) async throws(Failure) -> (body: Data, head: HTTPURLResponse) {
         do {
-            let (data, response) = try await session.data(for: request)
+            let (data, response) = try await data(for: request)
             guard let head = response as? HTTPURLResponse else {
                 throw Failure(reason: "the answer is not one of HTTP", isLoginRefused: false)
             }
@@ -45,9 +49,24 @@ package struct WebSession: Sendable {
                 isLoginRefused: code == .cancelled && !Task.isCancelled)
         }
     }
+
+    /// Sends one request, and ends it when its time is up.
+    private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
+        guard let limit else { return try await session.data(for: request) }
+        return try await withThrowingTaskGroup(of: (Data, URLResponse).self) { group in
+            group.addTask { [session] in try await session.data(for: request) }
+            group.addTask {
+                try await Task.sleep(for: .seconds(limit))
+                throw Failure(reason: "no whole answer within \(Int(limit)) s", isLoginRefused: false)
+            }
+            defer { group.cancelAll() }
+            guard let answer = try await group.next() else { throw CancellationError() }
+            return answer
+        }
+    }
 }
 
-/// Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
+/// Follows no redirection: another server was not asked for. Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
 /// request, and there is no other.
 private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
     func urlSession(
@@ -55,5 +74,12 @@ private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         completionHandler(.rejectProtectionSpace, nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
     }
 }

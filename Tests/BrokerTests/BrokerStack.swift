@@ -144,34 +144,36 @@ final class BrokerStack: Sendable {
     func startWorker() throws -> LiveWorker { try LiveWorker(configuration) }
 
     /// Waits until every queue of jobs and every retry tier is empty with nothing unacknowledged, as the queues
-    /// themselves say; asking takes the broker a while, so this needs no pause of its own.
+    /// themselves say.
     ///
-    /// - Returns: What is left after thirty questions; empty when all is well.
+    /// - Returns: What is left after half a minute; empty when all is well.
     func leftovers(except exempt: Set<String> = []) throws -> [String: QueueCounts] {
-        var left: [String: QueueCounts] = [:]
-        for _ in 0..<30 {
-            left = try broker.queueCounts(virtualHost: virtualHost).filter { name, counts in
+        let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+        while true {
+            let left = try broker.queueCounts(virtualHost: virtualHost).filter { name, counts in
                 (name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry.")) && counts.total > 0
                     && !exempt.contains(name)
             }
-            if left.isEmpty { return left }
+            if left.isEmpty || ContinuousClock.now > deadline { return left }
+            Self.pause()
         }
-        return left
     }
 
-    /// Waits until APNs has this many pushes; asking the broker in between takes the time it needs.
+    /// Lets others work before the next question.
+    static func pause() { poll(nil, 0, 50) }
+
+    /// Waits until APNs has this many pushes.
     func awaitPushes(_ count: Int) throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(20))
         while simulator.ledger.records().count < count {
             guard ContinuousClock.now < deadline else {
                 throw RingFailure("APNs got \(simulator.ledger.records().count) of \(count) pushes")
             }
-            _ = try broker.queueCounts(virtualHost: virtualHost)
+            Self.pause()
         }
     }
 
-    /// Waits until a worker's readiness is as wanted; asking the broker in between takes the time it needs, whether it
-    /// answers or not.
+    /// Waits until a worker's readiness is as wanted, whether the broker answers or not.
     func readiness(
         of worker: LiveWorker, until isWanted: (WorkerReadiness) -> Bool
     ) throws -> WorkerReadiness {
@@ -182,7 +184,7 @@ final class BrokerStack: Sendable {
             guard ContinuousClock.now < deadline else {
                 throw RingFailure("reasons: \(readiness.reasons), routes: \(readiness.routes)")
             }
-            _ = try? broker.queueCounts(virtualHost: virtualHost)
+            Self.pause()
         }
     }
 

@@ -4,6 +4,7 @@ import Rig
 import Testing
 
 @testable import PushWorker
+
 /// Workers die at each step of a job's life, and the ledgers account for everything.
 @Suite("Whole way, dying at every step", .serialized, .timeLimit(.minutes(15)))
 struct CrashPointTests {

@@ -67,7 +67,10 @@ struct KillRing {
     /// Asks the broker until nothing is left in the job queue: a job that was delivered again may still be under way
     /// when its first result is known.
     func awaitEmptyJobQueue() async throws {
-        while try await jobCounts().total > 0 { try Task.checkCancellation() }
+        while try await jobCounts().total > 0 {
+            try Task.checkCancellation()
+            BrokerStack.pause()
+        }
     }
 
     /// Asks the broker until no job is held by a worker.
@@ -78,6 +81,7 @@ struct KillRing {
             try Task.checkCancellation()
             let counts = try await jobCounts()
             if counts.unacknowledged == 0 { return counts.ready }
+            BrokerStack.pause()
         }
     }
 

@@ -37,15 +37,18 @@ extension KillTests {
             let worker = try ring.start("small", settings)
             var most = 0
             var held = 0
-            // Each question takes the broker about a second.
-            for _ in 0..<20 {
+            let end = ContinuousClock.now.advanced(by: .seconds(20))
+            // The queues answer one after the other, so a job that moves meanwhile may be missed. It is found later.
+            var isWhole = false
+            while ContinuousClock.now < end || !isWhole {
+                try Task.checkCancellation()
                 let queues = try await ring.local.queueCounts()
                 let counts = queues.filter { $0.key.hasPrefix("apns.q.jobs.") }.map(\.value)
                 held = max(held, counts.reduce(0) { $0 + $1.unacknowledged })
                 most = max(most, try Self.privateMemory(of: worker))
                 let inTiers = queues.filter { $0.key.hasPrefix("apns.q.retry.") }.map(\.value)
                 let waiting = (counts + inTiers).reduce(0) { $0 + $1.total }
-                if apns == .refuses { #expect(waiting >= jobs.count, "every job waits") }
+                isWhole = apns == .keepsSilent || waiting >= jobs.count
             }
             print("\(apns): at most \(most) kB of its own, \(held) jobs held of \(jobs.count)")
             #expect(most > 0 && most < Self.memoryLimit)
@@ -142,11 +145,11 @@ extension KillRing {
         _ = try await BlockingWork.run("closing") { [local] in try local.broker.evaluate(code) }
     }
 
-    /// Waits until a worker has logged something; asking the broker in between takes the time it needs.
+    /// Waits until a worker has logged something.
     fileprivate func awaitLog(of name: String, _ text: String) async throws {
         while try !String(contentsOfFile: local.logFile(of: name), encoding: .utf8).contains(text) {
             try Task.checkCancellation()
-            _ = try await jobCounts()
+            BrokerStack.pause()
         }
     }
 }

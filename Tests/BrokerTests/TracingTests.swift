@@ -21,9 +21,14 @@ struct TracingTests {
 
     /// Starts the collector of `Fixtures`, which checks spans against OpenTelemetry's own schema.
     private static func collector(_ port: Int, _ file: String) throws -> ChildProcess {
-        try ChildProcess.start(
+        let process = try ChildProcess.start(
             PythonEnvironment.interpreter, [try Fixtures.path("collector.py"), "\(port)", file],
             environment: PythonEnvironment.variables, output: .file(file + ".log"), error: .file(file + ".log"))
+        while !Probe.answers(port: port) {
+            guard process.isRunning else { throw RingFailure("the collector has ended") }
+            BrokerStack.pause()
+        }
+        return process
     }
 
     private static func lines(_ file: String) throws -> [Line] {

@@ -6,6 +6,7 @@ import Rig
 import Topology
 
 @testable import PushWorker
+
 // What workers need at the broker is gone, or not as it was.
 extension FaultCatalogue {
     /// Faults of queues, exchanges and policies.

@@ -7,6 +7,7 @@ import Rig
 import Topology
 
 @testable import PushWorker
+
 // What operators do to a broker, by mistake or on purpose, and what must hold meanwhile.
 extension FaultRing {
     /// Writes everything the broker was told to a file.

@@ -12,6 +12,7 @@ struct OTLPRequestTests {
         var works = TestSpans.span(0x0102)
         (works.kind, works.failure, works.traceState, works.attributes) = (.consumer, nil, nil, [])
         works.trace = (0, 1)
+        works.flags = 3
         let source = SpanSource(service: "pushes", version: "1.2", instance: "w-1")
         let json = OTLPRequest([TestSpans.span(0x00f0_67aa_0ba9_02b7), works], from: source).json
         let found = try #require(try JSONSerialization.jsonObject(with: json) as? NSDictionary)
@@ -27,7 +28,7 @@ struct OTLPRequestTests {
         ]
         let worked: [String: Any] = [
             "traceId": "00000000000000000000000000000001", "spanId": "0000000000000102",
-            "parentSpanId": "b7ad6b7169203331", "flags": 0x301, "name": "apns push", "kind": 5,
+            "parentSpanId": "b7ad6b7169203331", "flags": 0x303, "name": "apns push", "kind": 5,
             "startTimeUnixNano": "1763712800000000000", "endTimeUnixNano": "1763712800012345000",
             "attributes": [] as [Any], "status": ["code": 0],
         ]

@@ -12,7 +12,13 @@ struct SpanExporterTests {
         let counts = Mutex<[Int]>([])
         let told = Mutex<[ExportAnswer]>([])
 
-        init(_ answers: [ExportAnswer]) { self.answers = Mutex(answers) }
+        /// Called in each request, with how many there were before.
+        private let during: @Sendable (Int) -> Void
+
+        init(_ answers: [ExportAnswer], during: @escaping @Sendable (Int) -> Void = { _ in }) {
+            self.answers = Mutex(answers)
+            self.during = during
+        }
 
         func exporter(_ queue: SpanQueue, waits: [Duration]) -> SpanExporter {
             SpanExporter(
@@ -20,27 +26,32 @@ struct SpanExporterTests {
                 waits: waits,
                 send: { [self] _, count in
                     counts.withLock { $0.append(count) }
+                    during(counts.withLock(\.count) - 1)
                     return answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
                 }, tell: { [self] answer in told.withLock { $0.append(answer) } })
         }
     }
 
-    /// Exports spans until the queue is empty, and once more at the end.
+    /// Exports spans before the end, or only at the end.
     private func export(
-        _ count: Int, answers: [ExportAnswer], waits: [Duration] = [.zero, .zero]
+        _ count: Int, answers: [ExportAnswer], isBefore: Bool = true
     ) async -> (collector: Collector, counts: SpanQueue.Counts) {
         let (queue, collector) = (SpanQueue(), Collector(answers))
         for id in 0..<count { queue.add(TestSpans.span(UInt64(id) + 1)) }
-        let exporter = collector.exporter(queue, waits: waits)
+        let exporter = collector.exporter(queue, waits: [.zero, .zero])
+        if !isBefore { exporter.finish() }
         queue.wake()
+        let running = Task { await exporter.run() }
+        while isBefore, queue.counts.exported + queue.counts.allLost < count { await Task.yield() }
         exporter.finish()
-        await exporter.run()
+        await running.value
         return (collector, queue.counts)
     }
 
-    @Test("All spans go out in batches, the last one when the worker ends")
-    func batches() async {
-        let (collector, counts) = await export(2 * SpanQueue.batch + 5, answers: [.taken(refused: 0)])
+    @Test("All spans go out in batches, also when the worker ends", arguments: [true, false])
+    func batches(_ isBefore: Bool) async {
+        let (collector, counts) = await export(
+            2 * SpanQueue.batch + 5, answers: [.taken(refused: 0)], isBefore: isBefore)
         #expect(collector.counts.withLock { $0 } == [SpanQueue.batch, SpanQueue.batch, 5])
         #expect(counts.exported == 2 * SpanQueue.batch + 5)
         #expect(SpanQueue.Loss.allCases.allSatisfy { counts[$0] == 0 })
@@ -67,6 +78,49 @@ struct SpanExporterTests {
         let (collector, counts) = await export(3, answers: [.refused("400")])
         #expect(collector.counts.withLock { $0 } == [3])
         #expect(counts[.refused] == 3 && counts.exported == 0)
+    }
+
+    @Test("Spans that come while a batch goes out wait for others")
+    func partial() async {
+        let queue = SpanQueue()
+        let collector = Collector([.taken(refused: 0)]) { before in
+            if before == 0 { for id in 1...3 { queue.add(TestSpans.span(UInt64(id))) } }
+        }
+        let exporter = collector.exporter(queue, waits: [])
+        queue.add(TestSpans.span(9))
+        queue.wake()
+        let running = Task { await exporter.run() }
+        while queue.counts.exported == 0 { await Task.yield() }
+        // One that comes now joins the three.
+        queue.add(TestSpans.span(10))
+        exporter.finish()
+        await running.value
+        #expect(collector.counts.withLock { $0 } == [1, 4])
+    }
+
+    @Test("A worker that ends does not wait to send a batch again, sends what is left, and counts what was lost")
+    func ending() async {
+        let (queue, collector) = (SpanQueue(), Collector([.later("away")]))
+        for id in 0..<SpanQueue.batch + 5 { queue.add(TestSpans.span(UInt64(id) + 1)) }
+        let exporter = collector.exporter(queue, waits: [.seconds(3_600)])
+        let running = Task { await exporter.run() }
+        while collector.told.withLock({ $0.isEmpty }) { await Task.yield() }
+        exporter.finish()
+        await running.value
+        #expect(collector.counts.withLock { $0 } == [512, 5])
+        #expect(queue.counts[.unreachable] == SpanQueue.batch + 5 && queue.counts.allLost == SpanQueue.batch + 5)
+    }
+
+    @Test("What a cancelled exporter did not send is counted")
+    func cancelled() async {
+        let (queue, collector) = (SpanQueue(), Collector([.later("away")]))
+        for id in 0..<2 * SpanQueue.batch { queue.add(TestSpans.span(UInt64(id) + 1)) }
+        let exporter = collector.exporter(queue, waits: [.seconds(3_600)])
+        let running = Task { await exporter.run() }
+        while collector.told.withLock({ $0.isEmpty }) { await Task.yield() }
+        running.cancel()
+        await running.value
+        #expect(queue.counts[.unreachable] == 2 * SpanQueue.batch)
     }
 
     @Test("A full batch goes out although nobody asks for it")

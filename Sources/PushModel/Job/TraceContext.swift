@@ -13,8 +13,8 @@ package struct TraceContext: Equatable, Sendable {
     package let low: UInt64
     /// The id of the step that published the job; never 0.
     package let parent: UInt64
-    /// Whether whoever began the trace wants it recorded.
-    package let isSampled: Bool
+    /// The flags of whoever published the job.
+    package let flags: UInt8
 
     /// Reads a `traceparent` of any version.
     ///
@@ -23,9 +23,12 @@ package struct TraceContext: Equatable, Sendable {
         guard Self.isLegal(bytes) else { return nil }
         (high, low) = (Self.number(bytes, 3..<19), Self.number(bytes, 19..<35))
         parent = Self.number(bytes, 36..<52)
-        isSampled = Self.number(bytes, 53..<55) & 1 == 1
+        flags = UInt8(Self.number(bytes, 53..<55))
         if high | low == 0 || parent == 0 { return nil }
     }
+
+    /// Whether the trace is to be recorded.
+    package var isSampled: Bool { flags & 1 == 1 }
 
     /// Whether the bytes have the form `<2 hex>-<32 hex>-<16 hex>-<2 hex>`, of any version and in any case.
     static func isLegal(_ bytes: Span<UInt8>) -> Bool {

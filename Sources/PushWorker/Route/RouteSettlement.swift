@@ -132,7 +132,9 @@ final class RouteSettlement {
             waitInTier(notification, tier, attempt: attempt, at: moment)
         // APNs refused the credential, or would have refused it. The job waits for another credential, but no longer
         // than `retry.max_age`.
-        case .park(let tier): waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
+        case .park(let tier):
+            if response != nil { tracer?.ended(notification, .waits(attempted), at: moment) }
+            waitInTier(notification, tier, attempt: notification.job.job.attempt, at: moment)
         }
     }
 
@@ -277,6 +279,7 @@ final class RouteSettlement {
 
     /// Lets a notification that cannot be sent now wait in a tier, its attempt unchanged.
     func postpone(_ notification: Notification, to tier: Int, at moment: Moment) {
+        if notification.wasSent { tracer?.ended(notification, .waits(nil), at: moment) }
         waitInTier(
             notification, tier, attempt: notification.job.job.attempt, wasAttempted: notification.wasSent, at: moment)
     }

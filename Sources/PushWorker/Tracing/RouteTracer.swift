@@ -7,7 +7,7 @@ import TraceExport
 /// Makes the spans of a route's notifications that carry a trace context: one from the queue to the end of the attempt,
 /// and in it one for each request to APNs.
 ///
-/// A job whose trace is not sampled has no spans. Spans never hold a device token or a payload. Time comes in; the
+/// A request that APNs provably did not process has no span. A job whose trace is not sampled has none at all. Spans never hold a device token or a payload. Time comes in; the
 /// lane's clock has milliseconds. Confined to its lane.
 ///
 /// [OpenTelemetry: messaging spans](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/)
@@ -18,6 +18,9 @@ struct RouteTracer {
         case reported(FinalReport)
         /// The notification goes on as a copy of its job, for this attempt.
         case retried(attempt: Int, Attempted)
+        /// The notification was sent, and waits in a tier for the same attempt. With how the request ended, if that is
+        /// known.
+        case waits(Attempted?)
     }
 
     private let spans: SpanQueue
@@ -54,11 +57,10 @@ struct RouteTracer {
         guard let context = context(of: notification) else { return }
         let job = notification.job.job
         var attributes = facts(of: notification)
-        var failure = attempted.reason?.rawValue
         if case .response(let answer) = attempted {
             attributes.append(.number("http.response.status_code", answer.status))
-            if failure == nil, answer.status != 200 { failure = "\(answer.status)" }
         }
+        let failure = Self.failure(of: attempted)
         if let failure { attributes.append(.text("error.type", failure)) }
         // The clock has whole milliseconds: a request must not begin before its job arrived.
         let length = max(0, microseconds) * 1_000
@@ -66,8 +68,9 @@ struct RouteTracer {
         spans.add(
             TraceSpan(
                 trace: (context.high, context.low), id: Self.some(random.next()), parent: stepID(of: notification),
-                traceState: state(of: job), kind: .client, name: "apns \(job.operation.rawValue)", start: start,
-                end: start + length, attributes: attributes, failure: failure))
+                flags: context.flags, traceState: state(of: job), kind: .client,
+                name: "apns \(job.operation.rawValue)", start: start, end: start + length, attributes: attributes,
+                failure: failure))
     }
 
     /// An attempt is over.
@@ -82,6 +85,7 @@ struct RouteTracer {
         var attributes = facts(of: notification)
         attributes += [
             .text("messaging.system", "rabbitmq"), .text("messaging.operation.type", "process"),
+            .text("messaging.operation.name", "process"),
             .text("messaging.destination.name", queue),
             .text("messaging.message.id", String(decoding: job.bytes[job.jobID], as: UTF8.self)),
             .text("martlet.route", route), .number("martlet.attempt", job.attempt),
@@ -94,32 +98,42 @@ struct RouteTracer {
             if report.outcome != .accepted { failure = report.reason?.rawValue ?? report.outcome.rawValue }
         case .retried(let attempt, let attempted):
             attributes.append(.number("martlet.next_attempt", attempt))
-            failure = attempted.reason?.rawValue ?? "retry"
+            failure = Self.failure(of: attempted)
+        case .waits(let attempted): failure = attempted.flatMap(Self.failure)
         }
-        let start = min(began(job) ?? notification.job.receivedAt, notification.job.receivedAt)
+        if let failure { attributes.append(.text("error.type", failure)) }
+        let start = notification.job.receivedAt - waited(notification.job)
         // The end of the present millisecond, so that every request of the attempt lies within.
         let stop = max(start, moment.wall) + 1
         spans.add(
             TraceSpan(
                 trace: (context.high, context.low), id: stepID(of: notification), parent: context.parent,
-                traceState: state(of: job), kind: .consumer, name: "process \(queue)", start: Self.nanoseconds(start),
+                flags: context.flags, traceState: state(of: job), kind: .consumer, name: "process \(queue)",
+                start: Self.nanoseconds(start),
                 end: Self.nanoseconds(stop), attributes: attributes, failure: failure))
     }
 
     /// The notification's trace; nil without one, and for one that is not to be recorded.
     private func context(of notification: Notification) -> TraceContext? {
-        let job = notification.job.job
-        guard let range = job.traceparent, let context = TraceContext(job.bytes.span.extracting(range)),
-            context.isSampled
-        else { return nil }
-        return context
+        // Read in place, because most jobs have none.
+        guard let range = notification.job.job.traceparent else { return nil }
+        let bytes = notification.job.job.bytes
+        let context = TraceContext(bytes.span.extracting(range))
+        return context?.isSampled == true ? context : nil
     }
 
-    /// Since when the notification waited in the queue, in milliseconds since 1970: when it was published, or its
-    /// `not_before`. Nil if that is not known to the millisecond. A retry waited in a tier, not in the queue.
-    private func began(_ job: Job) -> Int64? {
-        guard job.attempt == 1, !job.isEnqueuedInSeconds, let enqueuedAt = job.enqueuedAt else { return nil }
-        return max(enqueuedAt, job.notBefore ?? 0)
+    /// Why a request or an attempt failed; nil for one that did not.
+    private static func failure(of attempted: Attempted) -> String? {
+        if let reason = attempted.reason { return reason.rawValue }
+        guard case .response(let answer) = attempted, !(200...299).contains(answer.status) else { return nil }
+        return "\(answer.status)"
+    }
+
+    /// How long the job had waited when it arrived, in milliseconds, as its result says it. 0 if that is not known. A
+    /// retry and a replayed dead letter did not wait in the queue for all that time, so for them it is 0, too.
+    private func waited(_ delivery: JobInFlight) -> Int64 {
+        guard delivery.job.attempt == 1, delivery.job.replay == nil else { return 0 }
+        return delivery.job.queueMilliseconds(at: delivery.receivedAt) ?? 0
     }
 
     private func state(of job: Job) -> String? {
@@ -144,12 +158,14 @@ struct RouteTracer {
     }
 
     /// The id of the span of an attempt. It is made from the notification, because requests name it before it is over.
+    /// The job is an object that lives as long as its attempt, so two copies of one job differ.
     private func stepID(of notification: Notification) -> UInt64 {
         let job = notification.job.job
         let id = StableHash.of(job.bytes.span.extracting(job.jobID), seed: seed)
         let place = UInt64(truncatingIfNeeded: notification.index) << 16 | UInt64(truncatingIfNeeded: job.attempt)
         let time = UInt64(bitPattern: notification.job.receivedAt)
-        return Self.some(StableHash.spread(StableHash.spread(id ^ place) ^ time))
+        let object = UInt64(UInt(bitPattern: ObjectIdentifier(notification.job)))
+        return Self.some(StableHash.spread(StableHash.spread(id ^ place) ^ time ^ StableHash.spread(object)))
     }
 
     /// An id: 0 is none.

@@ -15,6 +15,7 @@ final class WorkerTracing: Sendable {
     /// Where lanes put spans.
     let spans = SpanQueue()
     private let exporter: SpanExporter
+    private let logger: Logger
 
     /// Spans that go nowhere yet.
     ///
@@ -22,12 +23,16 @@ final class WorkerTracing: Sendable {
     ///   - configuration: The worker's configuration.
     ///   - version: The program's version.
     ///   - logger: Where it says that the collector is in trouble.
-    /// - Returns: Nil where no collector is configured.
+    /// - Returns: Nil where no collector is configured, or where its address cannot be used; the log tells that.
     init?(_ configuration: WorkerConfiguration, version: String, logger: Logger) {
-        guard let endpoint = configuration.tracing.endpoint, let send = SpanExporter.post(to: "\(endpoint)/v1/traces")
-        else {
+        guard let endpoint = configuration.tracing.endpoint else { return nil }
+        guard let send = SpanExporter.post(to: "\(endpoint)/v1/traces") else {
+            logger.error(
+                "the address of the collector of traces cannot be used: nothing is traced",
+                metadata: .with([.host: "\(endpoint)"]))
             return nil
         }
+        self.logger = logger
         let outages = Mutex(OutageLog())
         exporter = SpanExporter(
             spans,
@@ -37,7 +42,8 @@ final class WorkerTracing: Sendable {
             tell: { answer in
                 let failure: (kind: String, text: String)? =
                     switch answer {
-                    case .taken: nil
+                    case .taken(refused: 0): nil
+                    case .taken(let refused): ("partial", "it refused \(refused) spans")
                     case .refused(let reason): ("refused", reason)
                     case .later(let reason): ("later", reason)
                     }
@@ -70,5 +76,9 @@ final class WorkerTracing: Sendable {
         }
         await sending.value
         limit.cancel()
+        let lost = spans.counts.allLost
+        if lost > 0 {
+            logger.warning("spans never reached the collector of traces", metadata: .with([.count: "\(lost)"]))
+        }
     }
 }

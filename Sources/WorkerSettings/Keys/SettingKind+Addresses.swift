@@ -20,7 +20,8 @@ extension SettingKind where Value == String {
 extension SettingKind where Value == String {
     /// The address of a collector of traces, as `OTEL_EXPORTER_OTLP_ENDPOINT` has it: the path for spans is added.
     static var collectorAddress: SettingKind {
-        SettingKind("address", "`http(s)://host:port`") { (text: String) throws(Rejection) -> String in
+        SettingKind("address", "`http(s)://host:port`, with a path where it needs one") {
+            (text: String) throws(Rejection) -> String in
             let address = try AddressText(text)
             guard ["http", "https"].contains(address.scheme) else {
                 throw Rejection("must begin with http:// or https://")
@@ -29,12 +30,11 @@ extension SettingKind where Value == String {
             guard !address.rest.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
                 throw Rejection("must not have a query or a fragment")
             }
-            guard !address.rest.hasSuffix("/v1/traces") else {
-                throw Rejection("leave /v1/traces out: it is added")
-            }
+            var path = address.rest[...]
+            while path.hasSuffix("/") { path.removeLast() }
+            guard !path.hasSuffix("/v1/traces") else { throw Rejection("leave /v1/traces out: it is added") }
             guard address.port != 0 else { throw Rejection("port 0 cannot be reached") }
             let port = address.port ?? (address.scheme == "https" ? 443 : 80)
-            let path = address.rest.hasSuffix("/") ? address.rest.dropLast() : address.rest[...]
             return "\(address.scheme)://\(address.bracketedHost):\(port)\(path)"
         }
     }

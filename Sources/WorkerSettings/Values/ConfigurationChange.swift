@@ -130,6 +130,8 @@ extension RouteConfiguration {
     package func isSame(as other: RouteConfiguration) -> Bool {
         var other = other
         other.rate = rate
+        // It means nothing without a queue for `high` jobs.
+        if !highLane { other.highShare = highShare }
         other.resultsQueue = resultsQueue
         return self == other
     }

@@ -11,9 +11,9 @@ struct TraceContextTests {
         let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let context = try #require(Self.context(text))
         #expect(context.high == 0x0af7_6519_16cd_43dd && context.low == 0x8448_eb21_1c80_319c)
-        #expect(context.parent == 0xb7ad_6b71_6920_3331 && context.isSampled)
+        #expect(context.parent == 0xb7ad_6b71_6920_3331 && context.isSampled && context.flags == 1)
         let upper = try #require(Self.context("cc-0AF7651916CD43DD8448EB211C80319C-B7AD6B7169203331-FE"))
-        #expect(upper.high == context.high && upper.parent == context.parent && !upper.isSampled)
+        #expect(upper.high == context.high && upper.parent == context.parent && !upper.isSampled && upper.flags == 0xfe)
     }
 
     @Test(

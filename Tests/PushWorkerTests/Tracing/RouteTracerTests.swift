@@ -90,17 +90,38 @@ struct RouteTracerTests: RouteSuite {
         #expect(spans[3].attributes.contains(.number("martlet.next_attempt", 2)))
     }
 
-    @Test("An attempt begins when its job was published, where that is known to the millisecond")
+    @Test("Every answer that accepts is a success, also those about broadcast channels", arguments: [200, 201, 204])
+    func successes(_ status: Int) throws {
+        let queue = SpanQueue()
+        var tracer = RouteTracer(queue, route: "app")
+        let one = try notification()
+        tracer.requested(one, .response(Answer(status: status)), microseconds: 10, at: end(of: one))
+        #expect(queue.take().map(\.failure) == [nil])
+    }
+
+    @Test("Two copies of a job that arrive at the same moment have spans of their own")
+    func copies() throws {
+        let queue = SpanQueue()
+        let tracer = RouteTracer(queue, route: "app")
+        let two = [try notification(), try notification()]
+        for one in two { tracer.ended(one, .reported(FinalReport(.accepted, .none)), at: end(of: one)) }
+        #expect(Set(queue.take().map(\.id)).count == 2)
+    }
+
+    @Test("An attempt begins when its job was published, as far as its result knows that")
     func published() throws {
         let arrived = Self.wallClock
-        for (header, start) in [
-            ("\(arrived - 500)", arrived - 500), ("\(arrived + 9_000)", nil), ("\(arrived / 1_000 - 9)", nil),
-        ] {
+        let written = HeaderName.enqueuedAt.description
+        for (headers, start) in [
+            ([(written, "\(arrived - 500)")], arrived - 500), ([(written, "\(arrived + 9_000)")], nil),
+            ([(written, "\(arrived / 1_000 - 1)")], nil),
+            ([(written, "\(arrived - 500)"), (HeaderName.replay.description, "r1")], nil),
+        ] as [([(String, String)], Int64?)] {
             let queue = SpanQueue()
             let tracer = RouteTracer(queue, route: "app")
-            let one = try notification([("traceparent", Self.trace), ("x-apns-enqueued-at", header)])
+            let one = try notification([("traceparent", Self.trace)] + headers)
             tracer.ended(one, .reported(FinalReport(.accepted, .none)), at: end(of: one))
-            #expect(queue.take().map(\.start) == [(start ?? one.job.receivedAt) * 1_000_000], "\(header)")
+            #expect(queue.take().map(\.start) == [(start ?? one.job.receivedAt) * 1_000_000], "\(headers)")
         }
     }
 

@@ -287,6 +287,8 @@ struct ConfigurationTests {
             ("grpc://collector:4317", nil, "must begin with http:// or https://"),
             ("http://user:secret@collector", nil, "must not carry a user or password"),
             ("http://collector?key=secret", nil, "must not have a query or a fragment"),
+            ("http://collector:4318/base//", "http://collector:4318/base", nil),
+            ("http://collector:4318/v1/traces/", nil, "leave /v1/traces out: it is added"),
             ("http://collector:4318/v1/traces", nil, "leave /v1/traces out: it is added"),
             ("http://collector:0", nil, "port 0 cannot be reached"),
         ] as [(String, String?, String?)])
