@@ -66,7 +66,9 @@ package struct WebSession: Sendable {
     }
 }
 
-/// Follows no redirection: another server was not asked for. Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
+/// Follows no redirection, because nobody configured the other server.
+///
+/// Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
 /// request, and there is no other.
 private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
     func urlSession(

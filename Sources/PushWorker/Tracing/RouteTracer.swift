@@ -7,8 +7,8 @@ import TraceExport
 /// Makes the spans of a route's notifications that carry a trace context: one from the queue to the end of the attempt,
 /// and in it one for each request to APNs.
 ///
-/// A request that APNs provably did not process has no span. A job whose trace is not sampled has none at all. Spans never hold a device token or a payload. Time comes in; the
-/// lane's clock has milliseconds. Confined to its lane.
+/// A request that APNs provably did not process has no span. A job whose trace is not sampled has none at all. Spans
+/// never hold a device token or a payload. Time comes in; the lane's clock has milliseconds. Confined to its lane.
 ///
 /// [OpenTelemetry: messaging spans](https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/)
 struct RouteTracer {
@@ -109,8 +109,7 @@ struct RouteTracer {
             TraceSpan(
                 trace: (context.high, context.low), id: stepID(of: notification), parent: context.parent,
                 flags: context.flags, traceState: state(of: job), kind: .consumer, name: "process \(queue)",
-                start: Self.nanoseconds(start),
-                end: Self.nanoseconds(stop), attributes: attributes, failure: failure))
+                start: Self.nanoseconds(start), end: Self.nanoseconds(stop), attributes: attributes, failure: failure))
     }
 
     /// The notification's trace; nil without one, and for one that is not to be recorded.
@@ -168,7 +167,7 @@ struct RouteTracer {
         return Self.some(StableHash.spread(StableHash.spread(id ^ place) ^ time ^ StableHash.spread(object)))
     }
 
-    /// An id: 0 is none.
+    /// The number as an id. OpenTelemetry forbids the id 0.
     private static func some(_ number: UInt64) -> UInt64 { number == 0 ? 1 : number }
 
     private static func nanoseconds(_ milliseconds: Int64) -> Int64 { max(0, milliseconds) &* 1_000_000 }
