@@ -34,11 +34,12 @@ struct StoppedRouteTests {
         (0..<short).map { (good(deadline: deadline), "short \($0)") } + (0..<long).map { (good(), "long \($0)") }
     }
 
-    /// Expects that all jobs without a deadline are pushed once, and that nothing else was or is left.
+    /// Expects that all jobs without a deadline are pushed once, and that nothing else was or is left. Their results may
+    /// say `redelivered`: RabbitMQ marks a job that was on its way to a look's consumer when the look ended.
     private static func expectPushed(_ long: Int, _ client: JobClient, _ stack: BrokerStack) throws {
         for number in 0..<long {
             let result = try client.result("long \(number)").result
-            #expect(result.outcome == "accepted" && result.attempt == 1 && !result.redelivered)
+            #expect(result.outcome == "accepted" && result.attempt == 1)
         }
         let pushes = stack.simulator.ledger.records(token: String(decoding: Tokens.good, as: UTF8.self))
         #expect(pushes.count { $0.status == 200 } == long)

@@ -89,8 +89,9 @@ final class RouteArrivals {
         // defects of the job do not change this.
         let isRejected = delivery.isTruncated
         let origin = deliveries.intake.origin(returns: returns)
-        // Redelivered copies count as returned, too. RabbitMQ 3.10 was seen to mark copies as redelivered that no
-        // worker had received before. A probable reason is a consumer that is cancelled while the broker sends to it.
+        // Redelivered copies count as returned, too. A quorum queue also marks copies as redelivered that no worker had
+        // received: those that were on their way to a consumer when that was cancelled (`handle_delivery` in RabbitMQ's
+        // rabbit_fifo_client returns them).
         // The result of `read` is not kept in a constant, so that the job is moved, never copied.
         switch reader.read(
             delivery, poisonous: isPoisonous ? returns : nil, now: moment.wall,
