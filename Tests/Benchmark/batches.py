@@ -43,7 +43,7 @@ def measure(bench, configuration, form, messages, tokens):
     """One worker that is stopped while the queue fills, then let go. It is done when all is acknowledged."""
     worker = bench.start_worker(configuration)
     bench.warm(worker)
-    broker = int(bench.control("eval", "os:getpid().").strip().strip('"'))
+    broker = bench.broker_process()
     worker.send_signal(signal.SIGSTOP)
     bench.fill(form, messages)
     before, started = (cpu_seconds(worker.pid), cpu_seconds(broker)), time.monotonic()
@@ -98,7 +98,7 @@ def campaign(bench):
     push.stdin.close()
     if push.wait(ROUND_SECONDS):
         sys.exit("bench: the campaign was not published")
-    broker = int(bench.control("eval", "os:getpid().").strip().strip('"'))
+    broker = bench.broker_process()
     processes = [*(worker.pid for worker in workers), broker]
     before, started = [cpu_seconds(pid) for pid in processes], time.monotonic()
     for worker in workers:

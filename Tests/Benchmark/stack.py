@@ -73,12 +73,21 @@ def grows(rise, error, limit):
     return not rise - 2 * error <= limit
 
 
+def memory_directory(room):
+    """A directory whose files are in memory, if it has room for so many bytes; nothing else."""
+    try:
+        free = os.statvfs("/dev/shm")
+    except OSError:
+        return None
+    return "/dev/shm" if free.f_bavail * free.f_frsize >= room else None
+
+
 class Stack:
     """A directory, the processes that work in it, and a broker; gone after stop()."""
 
-    def __init__(self, martlet=MARTLET):
+    def __init__(self, martlet=MARTLET, place=None):
         self.martlet, self.processes, self.epmd = martlet, [], None
-        self.directory = tempfile.mkdtemp(prefix="martlet-bench-")
+        self.directory = tempfile.mkdtemp(prefix="martlet-bench-", dir=place)
         self.amqp = free_port()
         # Ending by a signal cleans up like any other end.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
@@ -146,6 +155,10 @@ class Stack:
 
     def control(self, *command):
         return self.run(RABBITMQ + "rabbitmqctl", "-q", *command, env=self.environment)
+
+    def broker_process(self):
+        """The number of the process that does the broker's work; the one that was started waits for it."""
+        return int(self.control("eval", "os:getpid().").strip().strip('"'))
 
     def depths(self):
         """How many messages each queue holds, ready or not. Streams keep what was read, such as workers' reports."""

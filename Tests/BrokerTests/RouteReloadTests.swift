@@ -32,7 +32,7 @@ struct RouteReloadTests {
 
     @Test("A route that is added begins at once, and its neighbour loses nothing meanwhile", arguments: [1, 2])
     func added(lanes: Int) async throws {
-        let stack = try await BrokerStack.start("reload-added-\(lanes)", lanes: lanes)
+        let stack = try await BrokerStack.start("reload-added-\(lanes)", requestTimeout: "30s", lanes: lanes)
         let client = try JobClient(stack)
         defer { client.close() }
         let worker = try stack.startWorker()
