@@ -87,6 +87,12 @@ extension Worker: AdminSource {
     /// What became of the spans; nil where no collector is configured.
     package func spanCounts() -> SpanQueue.Counts? { tracing?.spans.counts }
 
+    /// How many jobs were reported that RabbitMQ ended in their queues, by why it ended them.
+    package func endedByBroker() -> [(reason: String, jobs: Int)] {
+        let reported = letters.reported
+        return BrokerLetter.Cause.allCases.map { ($0.rawValue, reported[$0] ?? 0) }
+    }
+
     /// The outcomes of all notifications, the retries and the jobs that were given back, as text.
     package var summary: String {
         let routes = laneSnapshots().flatMap { ($0.routes + [$0.left]).compactMap(\.self) }

@@ -26,6 +26,8 @@ package final class Worker: Sendable {
     let identity: WorkerIdentity
     private let adminServer = Mutex<ListenAddress?>(nil)
     private let reporter: WorkerReporter
+    /// Publishes the results of jobs that RabbitMQ ended.
+    let letters: BrokerLetterReporter
     /// What the worker runs with.
     private let configuration: Mutex<WorkerConfiguration>
     private let watcher: CredentialWatcher
@@ -103,6 +105,8 @@ package final class Worker: Sendable {
         reporter = WorkerReporter(
             configuration.instance, broker: configuration.broker, isWorking: { isConnected() && isWorking() },
             logger: logger)
+        letters = BrokerLetterReporter(
+            built[0], isWorking: { isConnected() && isWorking() }, logger: logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)
@@ -222,6 +226,8 @@ package final class Worker: Sendable {
                 self.fleetStatus()?.workers ?? 0
             }
         }
+        let letters = letters
+        _ = try LoopThread.start(name: "martlet-letters") { letters.run() }
         let watchdog = WorkerWatchdog(
             lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, readiness: { self.readiness() }, logger: logger)
         _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
@@ -231,6 +237,7 @@ package final class Worker: Sendable {
             watchdog.stop()
             fleet?.leave()
             reporter.stop()
+            letters.stop()
             control.stop()
         }
         // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
@@ -274,6 +281,7 @@ package final class Worker: Sendable {
         // First of all, so that others take this worker's routes up at once.
         fleet?.leave()
         reporter.stop()
+        letters.stop()
         // A second is kept for closing connections.
         let deadline = MonotonicTime.now().adding(max(.seconds(1), grace - .seconds(1)))
         for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }

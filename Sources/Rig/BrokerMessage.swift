@@ -18,6 +18,9 @@ package struct BrokerMessage {
     package var headers: [(name: String, value: String)] = []
     /// The routing key it had in the queue that dead-lettered it last, from the broker's header `x-death`.
     package var lastDeathKey: String?
+    /// Why that queue dead-lettered it, such as `expired`. A retry copy has died in its tier before, so the header
+    /// about the first death may name another reason.
+    package var lastDeathReason: String?
 
     /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.
     ///
@@ -33,11 +36,13 @@ package struct BrokerMessage {
             let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
         else { return }
         headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
-        if case .array(let deaths)? = fields["\(BrokerHeader.death)"], case .table(let death)? = deaths.first,
-            case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first
-        {
+        guard case .array(let deaths)? = fields["\(BrokerHeader.death)"], case .table(let death)? = deaths.first else {
+            return
+        }
+        if case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first {
             lastDeathKey = String(decoding: key, as: UTF8.self)
         }
+        if case .text(let reason)? = death["reason"] { lastDeathReason = String(decoding: reason, as: UTF8.self) }
     }
 
     /// The key it was published with.

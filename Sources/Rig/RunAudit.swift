@@ -210,7 +210,7 @@ package final class RunAudit: Sendable {
         let queue = isToken ? TopologyNames.deadTokensQueue : TopologyNames.deadQueue
         state.withLock { state in
             state.deadLetters[queue, default: 0] += 1
-            // A dead letter without our outcome was written by the broker: it is final, and has no result.
+            // A dead letter without our outcome was written by the broker: it is final. Its result may follow later.
             state.ledger.deadLettered(
                 job: message.messageID, indexes: Self.indexes(message.header(HeaderName.indexes)),
                 isBrokers: message.header(HeaderName.outcome) == nil)

@@ -237,7 +237,7 @@ package struct RunLedger: Sendable {
         return isFirst
     }
 
-    /// A dead letter was read. One that the broker wrote is final and needs no result.
+    /// A dead letter was read. One that the broker wrote is final. Its result may come, or not.
     ///
     /// - Parameters:
     ///   - job: The job's id.

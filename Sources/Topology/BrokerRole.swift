@@ -3,7 +3,8 @@ package enum BrokerRole: String, Sendable, CaseIterable {
     /// Publishes jobs and reads replies from its own queues.
     case producer
     /// Consumes jobs; writes results, replies, retry copies and dead letters; writes and reads the fleet's reports;
-    /// reads operators' commands. The default exchange is for replies to queues that are not bound to `apns.replies`.
+    /// reads operators' commands and the broker's dead letters. The default exchange is for replies to queues that are
+    /// not bound to `apns.replies`.
     case worker
     /// Reads results, the fleet's reports and operators' commands, sees queues and nodes through the management API,
     /// and watches through tap queues of its own.
@@ -53,7 +54,7 @@ package enum BrokerRole: String, Sendable, CaseIterable {
         case .worker:
             return Permissions(
                 configure: nothing, write: "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$",
-                read: "^apns\\.q\\.(jobs\\..+|fleet|control)$")
+                read: "^apns\\.q\\.(jobs\\..+|fleet|control|dead\\.broker)$")
         case .monitor:
             let own = "apns\\.q\\.tap\\..+"
             return Permissions(

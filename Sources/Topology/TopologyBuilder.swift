@@ -17,6 +17,11 @@ struct TopologyBuilder {
     /// otherwise.
     private static let anyNumberOfLooks = setting("delivery-limit", 1_000_000)
 
+    /// The key of the broker's letters about jobs without a route. Letters of workers about jobs without environment and
+    /// topic have it, too.
+    private static let unroutedLettersKey = "invalid.-.-"
+    private static let keyOfUnroutedLetters = setting("dead-letter-routing-key", unroutedLettersKey)
+
     private(set) var exchanges: [TopologyExchange] = []
     private(set) var queues: [TopologyQueue] = []
     private(set) var bindings: [TopologyBinding] = []
@@ -29,7 +34,7 @@ struct TopologyBuilder {
         exchange(TopologyNames.jobs, .topic, otherwise: TopologyNames.movingJobs)
         queue(
             TopologyNames.unroutedJobsQueue,
-            Self.jobSettings + [Self.setting("dead-letter-routing-key", "invalid.-.-")], Self.exceptionPriority)
+            Self.jobSettings + [Self.keyOfUnroutedLetters], Self.exceptionPriority)
         policy(Self.jobPolicy, pattern: #"^apns\.q\.jobs\.[a-z0-9-]+(\.high)?$"#, Self.jobSettings)
         bind(TopologyNames.unroutedJobs, TopologyNames.unroutedJobsQueue)
         for route in routes {
@@ -59,7 +64,7 @@ struct TopologyBuilder {
         exchange(TopologyNames.returns, .topic, otherwise: TopologyNames.movingReturns)
         queue(
             TopologyNames.unroutedReturnQueue,
-            Self.returnSettings + [Self.setting("dead-letter-routing-key", "invalid.-.-")], Self.exceptionPriority)
+            Self.returnSettings + [Self.keyOfUnroutedLetters], Self.exceptionPriority)
         policy(Self.returnPolicy, pattern: #"^apns\.q\.jobs\.[a-z0-9-]+\.return$"#, Self.returnSettings)
         bind(TopologyNames.unroutedReturns, TopologyNames.unroutedReturnQueue)
         for route in routes {
@@ -149,15 +154,22 @@ struct TopologyBuilder {
 
     /// Dead letters. Those of workers have a key that begins with the outcome. Those of the broker have the job's key,
     /// which begins with the environment, or come from queues of unrouted jobs with a key that begins with `invalid`.
+    ///
+    /// Those of the broker have a second queue, of which workers make results. It drops its oldest, because letters
+    /// that no worker reads must not stop the broker from writing others.
     mutating func addDeadLetters() {
         exchange(TopologyNames.dead, .topic)
         queue(TopologyNames.deadQueue, Self.keptMessages)
         for outcome in Outcome.allCases where outcome != .accepted && outcome != .deadToken {
             bind(TopologyNames.dead, TopologyNames.deadQueue, "\(outcome.rawValue).#")
         }
+        queue(TopologyNames.brokerLettersQueue, Self.droppingOldest)
         for environment in APNSEnvironment.allCases {
-            bind(TopologyNames.dead, TopologyNames.deadQueue, "\(environment.rawValue).#")
+            for queue in [TopologyNames.deadQueue, TopologyNames.brokerLettersQueue] {
+                bind(TopologyNames.dead, queue, "\(environment.rawValue).#")
+            }
         }
+        bind(TopologyNames.dead, TopologyNames.brokerLettersQueue, Self.unroutedLettersKey)
         queue(TopologyNames.deadTokensQueue, Self.droppingOldest)
         bind(TopologyNames.dead, TopologyNames.deadTokensQueue, "\(Outcome.deadToken.rawValue).#")
     }

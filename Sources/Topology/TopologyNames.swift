@@ -24,6 +24,8 @@ package enum TopologyNames {
     package static let deadQueue = "apns.q.dead"
     /// The queue of the dead letters of dead tokens.
     package static let deadTokensQueue = "apns.q.dead.tokens"
+    /// The queue of copies of the dead letters that RabbitMQ wrote. Workers make results of them.
+    package static let brokerLettersQueue = "apns.q.dead.broker"
     /// Where replies to a job's `reply_to` are published.
     package static let replies = "apns.replies"
     /// Where all workers publish their reports, for operators, for workers that start, and for those that find their
@@ -102,6 +104,15 @@ package enum TopologyNames {
             return String(queue.dropLast(suffix.count))
         }
         return queue
+    }
+    /// The route whose jobs a queue holds; nil for jobs that no route takes.
+    ///
+    /// - Parameter queue: The name of a route's queue for normal jobs, for `high` jobs, or for jobs that come back from
+    ///   tiers.
+    package static func route(ofJobQueue queue: String) -> String? {
+        // A route may be called `high` or `return`.
+        let name = normalQueue(of: String(queue.dropFirst(jobQueuePrefix.count)))
+        return jobQueue(route: name) == unroutedJobsQueue ? nil : name
     }
     /// Whether a queue is one that a client makes for itself.
     ///

@@ -87,6 +87,7 @@ final class JobClient {
         message.setMessageID(messageID.span)
         message.setCorrelationID(correlationID.span)
         if let address = job.replyTo { message.setReplyTo(Array(address.utf8).span) }
+        if let expiration = job.expiration { message.setExpiration(Array(expiration.utf8).span) }
         message.setType("ring.job")
         for header in job.headers { message.addHeader(name: header.name.span, value: header.value) }
         message.setBody(job.body.span)

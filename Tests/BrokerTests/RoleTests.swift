@@ -70,7 +70,7 @@ struct RoleTests {
                 .publish("apns.results", key: "accepted.development.com.example.app"),
                 .publish("apns.dead", key: "invalid.-.-"), .publish("apns.replies", key: ownReply),
                 .publish("", key: ownReply), .publish("apns.fleet", key: ""), .consume("apns.q.fleet"),
-                .consume("apns.q.control"),
+                .consume("apns.q.control"), .consume("apns.q.dead.broker"),
             ],
             mustNot: [
                 .publish("apns.jobs", key: job), .publish("apns.jobs.unrouted", key: job),

@@ -9,6 +9,8 @@ struct TestJob: Sendable {
     /// The same as the correlation id where nothing else is said.
     var messageID: [UInt8]?
     var replyTo: String?
+    /// The AMQP property, in milliseconds.
+    var expiration: String?
     var headers: [FieldTable.Entry] = []
     var body: [UInt8] = []
 

@@ -10,6 +10,7 @@ import Rig
 import Synchronization
 import TestSupport
 import Testing
+import Topology
 
 /// The whole way with everything of one's own: a RabbitMQ, a local APNs, workers as processes, and relays in between
 /// where the setup wants them; all of it can be broken.
@@ -387,7 +388,7 @@ final class FaultRing: Sendable {
             try await until("nothing waits in a job or retry queue") { [self] in
                 try broker.queueCounts().allSatisfy { name, counts in
                     setup.leftovers.contains(name) || counts.total == 0
-                        || !(name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry."))
+                        || !(TopologyNames.holdsJobs(name) || name == TopologyNames.brokerLettersQueue)
                 }
             }
         } catch { expect(false, "\(error)") }

@@ -63,7 +63,7 @@ struct BrokerTopologyDefinitionsTests {
         let worker = definitions["permissions"]?.first { $0["user"] as? String == "apns-worker" }
         #expect(worker?["configure"] as? String == "^$")
         #expect(worker?["write"] as? String == "^(amq\\.default|apns\\.(results|dead|replies|fleet|retry\\..+))$")
-        #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet|control)$")
+        #expect(worker?["read"] as? String == "^apns\\.q\\.(jobs\\..+|fleet|control|dead\\.broker)$")
         let tags = definitions["users"]?.map { $0["tags"] as? String }
         #expect(tags == ["", "", "monitoring", "", "monitoring", "policymaker"])
     }
@@ -97,6 +97,7 @@ struct BrokerTopologyDefinitionsTests {
             [
                 "read apns.q.jobs.shop", "read apns.q.jobs.unrouted", "write apns.results", "write apns.dead",
                 "write apns.replies", "write apns.retry.15s", "write amq.default", "read apns.q.control",
+                "read apns.q.dead.broker",
             ],
             [
                 "write apns.jobs", "write apns.control", "write apns.q.control", "configure apns.q.jobs.shop",
@@ -111,12 +112,12 @@ struct BrokerTopologyDefinitionsTests {
             ],
             [
                 "write apns.control", "write apns.results", "read apns.q.dead", "read apns.q.jobs.shop",
-                "configure apns.results",
+                "configure apns.results", "read apns.q.dead.broker",
             ]
         ),
         (
             .replayer, "r", ["read apns.q.dead", "read apns.q.dead.tokens", "write apns.jobs"],
-            ["configure apns.q.dead", "read apns.q.results", "write apns.dead"]
+            ["configure apns.q.dead", "read apns.q.results", "write apns.dead", "read apns.q.dead.broker"]
         ),
         (
             .operator, "o", ["write apns.control", "read apns.q.control", "read apns.q.fleet"],

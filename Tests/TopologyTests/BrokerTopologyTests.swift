@@ -29,7 +29,7 @@ struct BrokerTopologyTests {
                 "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
                 "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
                 "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
-                "apns.q.dead.tokens", "apns.q.fleet", "apns.q.control",
+                "apns.q.dead.broker", "apns.q.dead.tokens", "apns.q.fleet", "apns.q.control",
             ])
         #expect(
             Self.topology.queues.filter { $0.kind == .stream }.map(\.name) == ["apns.q.fleet", "apns.q.control"])
@@ -228,7 +228,9 @@ struct BrokerTopologyTests {
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",
                 "apns.dead apns.q.dead unknown.#", "apns.dead apns.q.dead invalid.#",
                 "apns.dead apns.q.dead cancelled.#",
-                "apns.dead apns.q.dead production.#", "apns.dead apns.q.dead development.#",
+                "apns.dead apns.q.dead production.#", "apns.dead apns.q.dead.broker production.#",
+                "apns.dead apns.q.dead development.#", "apns.dead apns.q.dead.broker development.#",
+                "apns.dead apns.q.dead.broker invalid.-.-",
                 "apns.dead apns.q.dead.tokens dead_token.#", "apns.fleet apns.q.fleet ",
                 "apns.control apns.q.control ",
             ])

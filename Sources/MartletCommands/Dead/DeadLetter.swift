@@ -13,8 +13,9 @@ struct DeadLetter {
 
     /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
     var outcome: String {
-        message.header(HeaderName.outcome)
-            ?? message.header(BrokerHeader.firstDeathReason).map { "broker: \($0)" } ?? "broker"
+        if let outcome = message.header(HeaderName.outcome) { return outcome }
+        let reason = message.lastDeathReason ?? message.header(BrokerHeader.firstDeathReason)
+        return reason.map { "broker: \($0)" } ?? "broker"
     }
 
     /// The reason that APNs or the worker gave; nil without one.

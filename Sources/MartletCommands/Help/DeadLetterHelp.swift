@@ -32,6 +32,12 @@ struct DeadLetterHelp: ParsableCommand {
             """),
         HelpEntry(
             TopologyNames.deadTokensQueue, "1 GiB, 30 days", "dead_token. When it is full it drops its oldest."),
+        HelpEntry(
+            TopologyNames.brokerLettersQueue, "1 GiB, 30 days",
+            """
+            Copies of what the broker wrote, until a worker has published the results. When it is full it drops its \
+            oldest.
+            """),
     ]
 
     /// The AMQP properties that a letter has.
@@ -44,8 +50,8 @@ struct DeadLetterHelp: ParsableCommand {
 
     /// The letters that the broker wrote, by the reason in their header.
     private static let brokerLetters = [
-        HelpEntry("delivery_limit", "no result", "The job came back to its queue more than 50 times."),
-        HelpEntry("expired", "no result", "The producer set the AMQP property expiration."),
+        HelpEntry("delivery_limit", "result invalid, Poison", "The job came back to its queue more than 50 times."),
+        HelpEntry("expired", "result expired, ExpirationPassed", "The producer set the AMQP property expiration."),
         HelpEntry(
             "rejected", "result invalid, BodyTooLarge",
             "The body was over 256 KiB, so that the worker never had it."),
@@ -95,7 +101,8 @@ struct DeadLetterHelp: ParsableCommand {
             "Letters that the broker wrote",
             """
             They have none of the headers above, and the job's routing key; invalid.-.- where they come from the queue \
-            of jobs without a route. The header \(BrokerHeader.firstDeathReason) says why:
+            of jobs without a route. The first entry of \(BrokerHeader.death) says why, and so does \
+            \(BrokerHeader.firstDeathReason), but for retry copies, which have died in their tier before:
             """, entries: brokerLetters)
         help.add(
             "Before you publish one again",

@@ -84,8 +84,8 @@ struct JobHelp: ParsableCommand {
         HelpEntry(
             "expiration", "string",
             """
-            Do not use it: the broker itself ends the job then, and there is a dead letter but no result. Use a \
-            deadline.
+            Do not use it: the broker itself ends the job then, and the result cannot say whether it was pushed \
+            before. Use a deadline.
             """),
         HelpEntry(
             "priority, type, app_id", "any", "Mean nothing to the worker; copies of the job keep them."),

@@ -9,7 +9,7 @@ import FoundationEssentials
 enum ThreadRoom {
     /// How many threads the worker needs at least. They are those of a lane and its helpers, the log's, Swift's first
     /// ones, and the admin server's, one for each processor.
-    static var least: Int { 9 + ProcessInfo.processInfo.activeProcessorCount }
+    static var least: Int { 10 + ProcessInfo.processInfo.activeProcessorCount }
 
     /// Starts so many threads at once and ends them again.
     ///

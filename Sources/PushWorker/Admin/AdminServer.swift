@@ -136,7 +136,7 @@ package struct AdminServer: Service {
             let text = metrics.text(
                 source.laneSnapshots(), routes: source.routeNames(), credentials: source.credentialStatuses(),
                 droppedLogLines: source.droppedLogLines(), fleet: source.fleetStatus(),
-                control: source.controlStatus(), spans: source.spanCounts())
+                control: source.controlStatus(), spans: source.spanCounts(), endedByBroker: source.endedByBroker())
             return Self.response(.ok, MetricsText.contentType, text)
         }
         return router

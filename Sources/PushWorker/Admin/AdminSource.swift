@@ -22,4 +22,6 @@ package protocol AdminSource: Sendable {
     func droppedLogLines() -> UInt64
     /// What became of the spans of notifications; nil where no collector is configured.
     func spanCounts() -> SpanQueue.Counts?
+    /// How many jobs were reported that RabbitMQ ended in their queues, by why it ended them.
+    func endedByBroker() -> [(reason: String, jobs: Int)]
 }

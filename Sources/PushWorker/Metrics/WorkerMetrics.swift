@@ -28,12 +28,13 @@ package struct WorkerMetrics: Sendable {
     ///   - fleet: How the worker sees its fleet; nil where its share of the routes is configured.
     ///   - control: How the worker knows what operators ask for; nil to leave these metrics out.
     ///   - spans: What became of the spans; nil where no collector is configured.
+    ///   - endedByBroker: How many jobs were reported that RabbitMQ ended in their queues, by why it ended them.
     /// - Returns: Prometheus' text format.
     package func text(
         _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],
         now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
         fleet: FleetStatus? = nil, control: ControlStatus? = nil,
-        spans: SpanQueue.Counts? = nil
+        spans: SpanQueue.Counts? = nil, endedByBroker: [(reason: String, jobs: Int)] = []
     ) -> [UInt8] {
         var text = MetricsText()
         text.family("martlet_build_info", .gauge, "The versions in use; always 1.")
@@ -46,6 +47,12 @@ package struct WorkerMetrics: Sendable {
         if let fleet { Self.write(fleet, to: &text) }
         if let control { Self.write(control, to: &text) }
         if let spans { Self.write(spans, to: &text) }
+        text.family(
+            "martlet_jobs_ended_by_broker_total", .counter,
+            "Jobs that RabbitMQ ended in their queues, and whose results this worker published.")
+        for (reason, jobs) in endedByBroker {
+            text.sample("martlet_jobs_ended_by_broker_total", [("reason", reason)], jobs)
+        }
         lanes.write(snapshots, routes: routes, to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes

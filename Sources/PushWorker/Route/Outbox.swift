@@ -90,11 +90,7 @@ final class Outbox {
         let job = notification.job
         if let address = job.job.replyTo {
             let bytes = job.job.bytes
-            let refusal =
-                ReplyWay.refusal(of: bytes.span.extracting(address))
-                ?? (replyPattern.allows(bytes.span.extracting(address))
-                    ? nil : "the worker's replies.allow does not match reply_to")
-            guard let refusal else {
+            guard let refusal = ReplyWay.refusal(of: bytes.span.extracting(address), allowed: replyPattern) else {
                 return publish(notification.index, content, isReply: true, for: job, note: note)
             }
             tally.counters.repliesLost += 1

@@ -1,4 +1,5 @@
 import Topology
+import WorkerSettings
 
 /// The way of a reply to the producer's queue.
 enum ReplyWay: Equatable {
@@ -21,8 +22,14 @@ enum ReplyWay: Equatable {
     ///
     /// Direct reply-to is refused. A reply may be due after hours, and the broker need not say that nobody waits for
     /// it.
-    static func refusal(of address: Span<UInt8>) -> String? {
-        guard address.hasPrefix("amq.rabbitmq.reply-to") else { return nil }
+    ///
+    /// - Parameters:
+    ///   - address: The bytes of `reply_to`.
+    ///   - allowed: Which addresses the configuration allows.
+    static func refusal(of address: Span<UInt8>, allowed: ReplyPattern) -> String? {
+        guard address.hasPrefix("amq.rabbitmq.reply-to") else {
+            return allowed.allows(address) ? nil : "the worker's replies.allow does not match reply_to"
+        }
         return "direct reply-to is not supported, because a broker does not say whether such a reply arrives, and a "
             + "job may outlive the connection that waits for it; declare a queue, and put its name into reply_to"
     }

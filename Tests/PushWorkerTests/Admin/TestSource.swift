@@ -21,4 +21,5 @@ final class TestSource: AdminSource {
     func controlStatus() -> ControlStatus { ControlStatus(trouble: "refused", inForce: 4, ignored: 5) }
     func droppedLogLines() -> UInt64 { 3 }
     func spanCounts() -> SpanQueue.Counts? { SpanQueue.Counts() }
+    func endedByBroker() -> [(reason: String, jobs: Int)] { [("expired", 1), ("delivery_limit", 0)] }
 }

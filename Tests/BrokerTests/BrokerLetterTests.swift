@@ -1,0 +1,127 @@
+import APNSSimulator
+import BrokerClient
+import LocalStack
+import PushModel
+import PushWorker
+import RabbitMQ
+import Testing
+import Topology
+
+/// Jobs that RabbitMQ takes out of their queues by itself, before a worker can report them.
+@Suite("Jobs that RabbitMQ ends", .serialized, .ownThread, .timeLimit(.minutes(3)))
+struct BrokerLetterTests {
+    private static let apps = [
+        BrokerStack.App(route: "app", topic: "com.example.app"),
+        BrokerStack.App(route: "other", topic: "com.example.other"),
+    ]
+    private static let tokens = [Tokens.good, Tokens.bad].map { String(decoding: $0, as: UTF8.self) }
+
+    /// Waits until the copies of so many of RabbitMQ's letters wait.
+    private func awaitLetters(_ count: Int, _ stack: BrokerStack) throws {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+        while try stack.broker.queueCounts(virtualHost: stack.virtualHost)[TopologyNames.brokerLettersQueue]?.total
+            != count
+        {
+            guard ContinuousClock.now < deadline else { throw RingFailure("there are no \(count) letters") }
+            BrokerStack.pause()
+        }
+    }
+
+    @Test("A job whose property expiration passed has its results and its reply, and its letter stays")
+    func expiration() async throws {
+        let stack = try await BrokerStack.start(
+            "letters", apps: Self.apps, settings: #"replies: { allow: "^(shop|apns[.]q[.]reply[.].+)$" }"#)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let replies = try client.tap("apns.replies", key: "shop", name: "apns.q.reply.shop.1")
+        func job(_ body: String) -> TestJob { .enveloped(body).with { $0.expiration = "1" } }
+        let payload = #""payload":{"aps":{"alert":"x"}}"#
+        try client.publish(job(#"{"device_token":"\#(Self.tokens[0])",\#(payload)}"#), as: "one")
+        try client.publish(
+            job(#"{"device_tokens":["\#(Self.tokens[0])","\#(Self.tokens[1])"],\#(payload)}"#), as: "many")
+        try client.publish(
+            job(#"{"device_token":"\#(Self.tokens[0])",\#(payload)}"#).with { $0.replyTo = "shop" }, as: "reply")
+        try client.publish(
+            job(#"{"device_token":"\#(Self.tokens[0])",\#(payload)}"#).with { $0.replyTo = "apns.q.reply.shop.1" },
+            as: "queue")
+        try client.publish(job("no JSON"), as: "garbage")
+        let unrouted = job(#"{"device_token":"\#(Self.tokens[0])",\#(payload)}"#)
+        try client.publish(unrouted.keyed("development.normal.com.example.nobody"), as: "unrouted")
+        try awaitLetters(6, stack)
+        let worker = try stack.startWorker()
+        try client.publishGoodJob(as: "neighbour", topic: "com.example.other")
+        #expect(try client.result("neighbour").result.outcome == "accepted")
+        for (name, indexes) in [("one", [0]), ("many", [0, 1]), ("reply", [0]), ("queue", [0]), ("garbage", [0])] {
+            for index in indexes {
+                let result = try client.result(name).result
+                #expect(result.jobId == name && result.index == index)
+                #expect(result.outcome == "expired" && result.reason == "ExpirationPassed" && result.redelivered)
+                #expect(result.route == "app" && result.topic == "com.example.app" && result.worker == "ring")
+            }
+            let letter = try client.next(name, from: "apns.q.dead")
+            #expect(letter.text("x-first-death-reason") == "expired")
+        }
+        let unroutedResult = try client.result("unrouted").result
+        #expect(unroutedResult.outcome == "expired" && unroutedResult.route == nil)
+        #expect(unroutedResult.topic == "com.example.nobody" && unroutedResult.environment == "development")
+        _ = try client.next("unrouted", from: "apns.q.dead")
+        for name in ["reply", "queue"] {
+            let reply = try JobResult.parse(try client.next(name, from: replies).body)
+            #expect(reply.jobId == name && reply.outcome == "expired")
+        }
+        try awaitLetters(0, stack)
+        #expect(worker.worker.endedByBroker().map(\.jobs) == [6, 0])
+        #expect(stack.simulator.ledger.records().count == 1)
+        for queue in ["apns.q.results", "apns.q.dead"] { try client.expectNothing(in: queue) }
+        try await worker.stop()
+    }
+
+    @Test("A job that came back too often has one result, and is pushed to nobody")
+    func deliveryLimit() async throws {
+        let stack = try await BrokerStack.start("letters-limit", apps: Self.apps)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        try client.publishGoodJob(as: "poison")
+        let consumer = try stack.connect()
+        try consumer.startConsuming(queue: "apns.q.jobs.app", prefetch: 1)
+        // Once more than the delivery limit.
+        for _ in 0...50 {
+            let delivery = try #require(try consumer.receive(timeout: .seconds(10)))
+            try consumer.reject(delivery, requeue: true)
+        }
+        consumer.close()
+        try awaitLetters(1, stack)
+        let worker = try stack.startWorker()
+        let result = try client.result("poison").result
+        #expect(result.outcome == "invalid" && result.reason == "Poison" && result.route == "app")
+        #expect(try client.next("poison", from: "apns.q.dead").text("x-first-death-reason") == "delivery_limit")
+        try awaitLetters(0, stack)
+        #expect(worker.worker.endedByBroker().map(\.jobs) == [0, 1])
+        #expect(stack.simulator.ledger.records().isEmpty)
+        try client.expectNothing(in: "apns.q.results")
+        try await worker.stop()
+    }
+
+    @Test("A job that the worker itself rejects has one result; without the queue of letters all else works")
+    func otherLetters() async throws {
+        let stack = try await BrokerStack.start("letters-other", apps: Self.apps)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let large = String(repeating: "x", count: 300_000)
+        let body = #"{"device_token":"\#(Self.tokens[0])","payload":{"x":"\#(large)"}}"#
+        try client.publish(.enveloped(body), as: "large")
+        let worker = try stack.startWorker()
+        let result = try client.result("large").result
+        #expect(result.outcome == "invalid" && result.reason == "BodyTooLarge")
+        #expect(try client.next("large", from: "apns.q.dead").text("x-first-death-reason") == "rejected")
+        try awaitLetters(0, stack)
+        #expect(worker.worker.endedByBroker().map(\.jobs) == [0, 0])
+        try client.expectNothing(in: "apns.q.results")
+        let operators = try stack.connect()
+        _ = try operators.delete(queue: TopologyNames.brokerLettersQueue)
+        operators.close()
+        for number in 0..<20 { try client.publishGoodJob(as: "good \(number)") }
+        for number in 0..<20 { #expect(try client.result("good \(number)").result.outcome == "accepted") }
+        try await worker.stop()
+    }
+}

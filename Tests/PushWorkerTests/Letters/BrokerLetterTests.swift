@@ -1,0 +1,129 @@
+import PushModel
+import Testing
+
+@testable import PushWorker
+@testable import RabbitMQ
+
+@Suite("Letters of the broker", .timeLimit(.minutes(1)))
+struct BrokerLetterTests {
+    private static let multicast = #"{"id":"job-1","device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}}}"#
+    private static let now: Int64 = 1_763_712_800_000
+
+    /// What a letter says of one death, latest first.
+    private struct Death {
+        var queue: String
+        var reason: String
+    }
+
+    /// A letter as it stands on the wire.
+    private func letter(
+        _ deaths: [Death], headers: [(String, String)] = [], returns: UInt8 = 0, body: String = multicast,
+        key: String = "development.normal.com.example.app"
+    ) -> Delivery {
+        func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
+        func long(_ bytes: [UInt8]) -> [UInt8] {
+            (0..<4).reversed().map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) } + bytes
+        }
+        func text(_ name: String, _ value: String) -> [UInt8] {
+            short(name) + [UInt8(ascii: "S")] + long(Array(value.utf8))
+        }
+        var table: [UInt8] = []
+        for (name, value) in headers { table += text(name, value) }
+        if returns > 0 { table += short("x-delivery-count") + [UInt8(ascii: "B"), returns] }
+        if !deaths.isEmpty {
+            let tables = deaths.flatMap { death in
+                let keys = [UInt8(ascii: "S")] + long(Array("development.normal.com.example.app".utf8))
+                return [UInt8(ascii: "F")]
+                    + long(
+                        text("reason", death.reason) + text("queue", death.queue) + short("routing-keys")
+                            + [UInt8(ascii: "A")] + long(keys))
+            }
+            table += short("x-death") + [UInt8(ascii: "A")] + long(tables)
+        }
+        let flags: UInt16 = 1 << 15 | 1 << 13
+        var bytes = Array(key.utf8)
+        let keyRange = 0..<bytes.count
+        bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
+        let properties = keyRange.upperBound..<bytes.count
+        bytes += body.utf8
+        return Delivery(
+            channel: 1, deliveryTag: 1, redelivered: false, bytes: bytes, exchange: 0..<0, routingKey: keyRange,
+            properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
+            isTruncated: false)
+    }
+
+    private func read(
+        _ deaths: [Death], headers: [(String, String)] = [], body: String = multicast
+    ) -> BrokerLetter? {
+        BrokerLetter(letter(deaths, headers: headers, body: body), now: Self.now)
+    }
+
+    @Test(
+        "The latest death of a job says what its results say, and of which route they are",
+        arguments: [
+            ("apns.q.jobs.app", "expired", "app", "expired", "ExpirationPassed", [0, 1, 2]),
+            ("apns.q.jobs.app.high", "expired", "app", "expired", "ExpirationPassed", [0, 1, 2]),
+            ("apns.q.jobs.unrouted", "expired", nil, "expired", "ExpirationPassed", [0, 1, 2]),
+            ("apns.q.jobs.app", "delivery_limit", "app", "invalid", "Poison", [0]),
+            ("apns.q.jobs.app.return", "delivery_limit", "app", "invalid", "Poison", [0]),
+            ("apns.q.jobs.unrouted.return", "delivery_limit", nil, "invalid", "Poison", [0]),
+            ("apns.q.jobs.return", "expired", "return", "expired", "ExpirationPassed", [0, 1, 2]),
+            ("apns.q.jobs.high.high", "expired", "high", "expired", "ExpirationPassed", [0, 1, 2]),
+        ] as [(String, String, String?, String, String, [Int])])
+    func reasons(
+        _ queue: String, _ reason: String, _ route: String?, _ outcome: String, _ word: String, _ indexes: [Int]
+    ) throws {
+        let tier = Death(queue: "apns.q.retry.5000", reason: "expired")
+        let letter = try #require(read([Death(queue: queue, reason: reason), tier]))
+        #expect(letter.route == route)
+        #expect(letter.report.outcome.rawValue == outcome && letter.report.reason?.rawValue == word)
+        #expect(letter.indexes == indexes)
+        #expect(letter.job.job.redelivered)
+    }
+
+    @Test(
+        "Nothing is reported of a letter whose job a worker reports, or that no queue of jobs wrote",
+        arguments: [
+            [Death(queue: "apns.q.jobs.app", reason: "rejected")],
+            [Death(queue: "apns.q.jobs.app", reason: "maxlen")],
+            [Death(queue: "apns.q.retry.5000", reason: "expired"), Death(queue: "apns.q.jobs.app", reason: "expired")],
+            [Death(queue: "", reason: "expired")],
+            [],
+        ])
+    private func ignored(_ deaths: [Death]) { #expect(read(deaths) == nil) }
+
+    @Test("Only the indexes are reported that the job was about, under the id and the attempt of the job")
+    func indexes() throws {
+        let headers = [("x-apns-indexes", "1-2"), ("x-apns-v", "1"), ("x-apns-attempt", "3")]
+        let letter = try #require(read([Death(queue: "apns.q.jobs.app", reason: "expired")], headers: headers))
+        #expect(letter.indexes == [1, 2])
+        #expect(letter.job.job.attempt == 3)
+    }
+
+    @Test(
+        "A job that cannot be read has one result",
+        arguments: ["", "not JSON", #"{"id":"job-1"}"#, #"{"id":"job-1","device_tokens":[]}"#])
+    func unreadable(_ body: String) throws {
+        let letter = try #require(read([Death(queue: "apns.q.jobs.app", reason: "expired")], body: body))
+        #expect(letter.indexes == [0])
+        #expect(letter.report.outcome == .expired)
+    }
+
+    @Test("The body of a letter that came back often is not read again, and its result stays the same")
+    func poison() throws {
+        let death = Death(queue: "apns.q.jobs.app", reason: "expired")
+        let often = try #require(BrokerLetter(letter([death], returns: 20), now: Self.now))
+        #expect(often.indexes == [0] && often.job.job.isUnread)
+        #expect(often.report.outcome == .expired)
+        let seldom = try #require(BrokerLetter(letter([death], returns: 19), now: Self.now))
+        #expect(seldom.indexes == [0, 1, 2])
+    }
+
+    @Test("A job without a route has the environment and the topic of its own key")
+    func originalKey() throws {
+        let death = Death(queue: "apns.q.jobs.unrouted", reason: "expired")
+        let letter = try #require(BrokerLetter(letter([death], key: "invalid.-.-"), now: Self.now))
+        #expect(letter.route == nil && letter.job.job.environment == .development)
+        #expect(letter.job.job.bytes[letter.job.job.topic].elementsEqual("com.example.app".utf8))
+    }
+}
