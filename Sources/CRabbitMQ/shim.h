@@ -1,7 +1,13 @@
 #pragma once
 // What Swift cannot import from rabbitmq-c: the union inside a field value.
+// Since rabbitmq-c 0.12 the headers have a directory, and warn under their old names.
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/framing.h>
+#else
 #include <amqp.h>
 #include <amqp_framing.h>
+#endif
 
 static inline void crabbit_set_bytes(amqp_table_entry_t *e, uint8_t kind, const void *p, size_t n) {
   e->value.kind = kind;

@@ -10,9 +10,15 @@
 //   floor lean AMQP_PORT HTTP2_PORT COUNT   be the lean floor
 //   floor await AMQP_PORT QUEUE COUNT       return once that many messages are ready in a queue
 //   floor drained AMQP_PORT QUEUE           return once none is
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/framing.h>
+#include <rabbitmq-c/tcp_socket.h>
+#else
 #include <amqp.h>
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>
+#endif
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -37,10 +37,12 @@ enum Console {
     ///
     /// - Parameter descriptor: Usually 1 or 2.
     static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
-        var size = winsize()
-        guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
-        else { return nil }
-        return (Int(size.ws_col), Int(size.ws_row))
+        // `struct winsize` of ioctl_tty(2): rows, columns, and two more numbers. Which Swift module has the struct itself
+        // depends on the version of glibc.
+        var size: InlineArray<4, UInt16> = [0, 0, 0, 0]
+        guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+        let (rows, columns) = (Int(size[0]), Int(size[1]))
+        return columns > 0 && rows > 0 ? (columns, rows) : nil
     }
 
     /// Prints one line of data as it is: for programs, and for text with escape sequences of this program's own.
