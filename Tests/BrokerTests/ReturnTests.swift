@@ -86,9 +86,10 @@ struct ReturnTests {
     func upgrade() async throws {
         let client = try JobClient(stack)
         defer { client.close() }
+        // The policy has to be gone before the new copies are due, also on a busy machine.
         try policy(
             "earlier", of: #"^apns\.q\.retry\.2s$"#,
-            #"{"message-ttl":2000,"dead-letter-exchange":"apns.jobs","dead-letter-strategy":"at-least-once","#
+            #"{"message-ttl":8000,"dead-letter-exchange":"apns.jobs","dead-letter-strategy":"at-least-once","#
                 + #""overflow":"reject-publish"}"#)
         try client.publish(copies(3, of: "works", as: "old"))
         try awaitReady("apns.q.jobs.works", 3)
