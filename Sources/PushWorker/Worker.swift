@@ -191,20 +191,7 @@ package final class Worker: Sendable {
     package func run() async throws {
         let journal = openJournal()
         warnOfMemory()
-        for lane in lanes {
-            var settings = lane.settings
-            settings.journal = journal
-            let (handle, logger) = (lane.handle, logger)
-            _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") { [settings] in
-                do throws(EventLoopError) {
-                    try Lane(settings: settings, handle: handle, logger: logger).run()
-                } catch {
-                    logger.critical("a lane cannot start", metadata: .with([.error: "\(error.message)"]))
-                    _ = settings.barrier?.note(settings.index, isDrained: true)
-                    handle.ended(isDrained: true)
-                }
-            }
-        }
+        for lane in lanes { try start(lane.settings, lane.handle, journal) }
         let exporting = tracing?.run()
         let (watcher, logger) = (watcher, logger)
         _ = try LoopThread.start(name: "martlet-files") {
@@ -248,6 +235,21 @@ package final class Worker: Sendable {
             if let exporting { await tracing?.finish(exporting) }
         } onCancelOrGracefulShutdown: {
             self.drain()
+        }
+    }
+
+    /// Starts the thread of a lane.
+    private func start(_ settings: LaneSettings, _ handle: LaneHandle, _ journal: Journal?) throws(EventLoopError) {
+        var settings = settings
+        settings.journal = journal
+        _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") { [settings, logger] in
+            do throws(EventLoopError) {
+                try Lane(settings: settings, handle: handle, logger: logger).run()
+            } catch {
+                logger.critical("a lane cannot start", metadata: .with([.error: "\(error.message)"]))
+                _ = settings.barrier?.note(settings.index, isDrained: true)
+                handle.ended(isDrained: true)
+            }
         }
     }
 

@@ -140,7 +140,8 @@ final class BrokerLetterReporter: Sendable {
             guard error.code == .invalidMessage else { throw error }
             // It would fail again.
             logger.warning(
-                "a job that RabbitMQ ended in its queue gets no result", metadata: .with([.error: "\(error.message)"]))
+                "a job that RabbitMQ ended in its queue gets no result: see martlet dead list",
+                metadata: .with([.error: "\(error.message)"]))
         }
         try Self.check(try client.flush())
         state.withLock { $0.reported[letter.cause, default: 0] += 1 }
