@@ -2,7 +2,7 @@
 import collections, json, os, signal, statistics, sys, time
 
 from parts import median, rounds
-from stack import cpu_seconds, free_port
+from stack import cpu_seconds, free_port, samples, until_idle
 
 # The most results in a message, and for how long all of a round may take.
 BATCH, ROUND_SECONDS = 100, 300
@@ -46,37 +46,45 @@ def measure(bench, configuration, form, messages, tokens):
     broker = bench.broker_process()
     worker.send_signal(signal.SIGSTOP)
     bench.fill(form, messages)
-    before, started = (cpu_seconds(worker.pid), cpu_seconds(broker)), time.monotonic()
+    before, started = [cpu_seconds(pid) for pid in (worker.pid, broker)], time.monotonic()
     worker.send_signal(signal.SIGCONT)
-    until_settled(bench, worker, messages + 1, messages * tokens + 1)
-    elapsed = time.monotonic() - started
-    cpu, broker_cpu = cpu_seconds(worker.pid) - before[0], cpu_seconds(broker) - before[1]
     notifications = messages * tokens
+    ended, used = until_settled(bench, [worker], broker, [bench.admin], messages + 1, notifications + 1)
+    cpu, broker_cpu = (later - earlier for later, earlier in zip(used, before))
     # One message was for the first job.
     size = notifications / (results_published(bench) - 1)
     bench.leave(worker)
     return {"cpu": cpu / notifications * 1e6, "broker": broker_cpu / notifications * 1e6, "size": size,
-            "rate": notifications / elapsed}
+            "rate": notifications / (ended - started)}
 
 
-def until_settled(bench, worker, messages, notifications):
-    """Waits until a worker has acknowledged so many jobs since its start."""
-    until = time.monotonic() + ROUND_SECONDS
-    while True:
-        counts = bench.counts()
-        done = sum(count for key, count in counts.items() if key[0] == "jobs")
-        if done == messages and counts["accepted", ""] == notifications:
-            return
-        if done > messages or worker.poll() is not None or time.monotonic() > until:
-            sys.exit(f"bench: {done:.0f} of {messages} jobs are acknowledged, {counts['accepted', '']:.0f} of "
-                     f"{notifications} notifications accepted")
-        time.sleep(0.05)
+def until_settled(bench, workers, broker, ports, messages, notifications):
+    """Waits until workers have acknowledged so many jobs together since their start. See `until_idle` for what it gives."""
+    counts = collections.Counter()
+
+    def done():
+        if any(worker.poll() is not None for worker in workers):
+            sys.exit("bench: a worker has ended")
+        usual = bench.admin
+        counts.clear()
+        for bench.admin in ports:
+            try:
+                counts.update(bench.counts())
+            except OSError:
+                pass  # it has just begun
+        bench.admin = usual
+        jobs = sum(count for key, count in counts.items() if key[0] == "jobs")
+        return jobs == messages and counts["accepted", ""] == notifications
+
+    if not (idle := until_idle([worker.pid for worker in workers], [broker], done, ROUND_SECONDS)):
+        sys.exit(f"bench: not all of {messages} jobs are acknowledged, or of {notifications} notifications accepted: {counts}")
+    return idle
 
 
 def results_published(bench):
     """How many messages with results a worker has published; a lane shows what it counts four times a second."""
     time.sleep(0.5)
-    return sum(value for labels, value in bench.samples("martlet_publications_total") if labels["kind"] == "result")
+    return sum(value for labels, value in samples(bench.metrics(), "martlet_publications_total") if labels["kind"] == "result")
 
 
 def campaign(bench):
@@ -84,10 +92,10 @@ def campaign(bench):
     every job is acknowledged; results come in batches."""
     for number in range(AUDIENCE):
         open(bench.path(f"htdocs/3/device/{token(number)}"), "w").close()
-    ports, usual = [free_port() for _ in range(WORKERS)], bench.admin
+    ports, usual, broker = [free_port() for _ in range(WORKERS)], bench.admin, bench.broker_process()
     workers = [start_one(bench, f"campaign{number}", port) for number, port in enumerate(ports)]
     bench.fill("raw", FIRST)
-    until_all(bench, workers, ports, FIRST, FIRST)
+    until_settled(bench, workers, broker, ports, FIRST, FIRST)
     for worker in workers:
         worker.send_signal(signal.SIGSTOP)
     push = bench.push("campaign")
@@ -98,15 +106,14 @@ def campaign(bench):
     push.stdin.close()
     if push.wait(ROUND_SECONDS):
         sys.exit("bench: the campaign was not published")
-    broker = bench.broker_process()
     processes = [*(worker.pid for worker in workers), broker]
     before, started = [cpu_seconds(pid) for pid in processes], time.monotonic()
     for worker in workers:
         worker.send_signal(signal.SIGCONT)
     notifications = CAMPAIGN * AUDIENCE
-    until_all(bench, workers, ports, FIRST + CAMPAIGN, FIRST + notifications)
-    elapsed = time.monotonic() - started
-    *cpu, broker_cpu = ((cpu_seconds(pid) - earlier) / notifications * 1e6 for pid, earlier in zip(processes, before))
+    ended, used = until_settled(bench, workers, broker, ports, FIRST + CAMPAIGN, FIRST + notifications)
+    elapsed = ended - started
+    *cpu, broker_cpu = ((later - earlier) / notifications * 1e6 for later, earlier in zip(used, before))
     print(f"\n{notifications:,} notifications by {CAMPAIGN:,} multicast jobs, {WORKERS} workers of one lane: {elapsed:.1f} s, "
           f"{notifications / elapsed:,.0f} per second; CPU µs per notification: workers {sum(cpu):.2f}, broker {broker_cpu:.2f}",
           flush=True)
@@ -128,21 +135,3 @@ def start_one(bench, name, port):
     return bench.start(name, [bench.martlet, "worker", "--config", configuration],
                        env=dict(os.environ, MARTLET_INSTANCE=name))
 
-
-def until_all(bench, workers, ports, messages, notifications):
-    """Waits until several workers have acknowledged so many jobs together since their start."""
-    until = time.monotonic() + ROUND_SECONDS
-    while True:
-        counts = collections.Counter()
-        for bench.admin in ports:
-            try:
-                counts.update(bench.counts())
-            except OSError:
-                pass  # it has just begun
-        done = sum(count for key, count in counts.items() if key[0] == "jobs")
-        if done == messages and counts["accepted", ""] == notifications:
-            return
-        if any(worker.poll() is not None for worker in workers) or time.monotonic() > until:
-            sys.exit(f"bench: {done:.0f} of {messages} jobs are acknowledged, {counts['accepted', '']:.0f} of "
-                     f"{notifications} notifications accepted")
-        time.sleep(0.1)

@@ -31,6 +31,40 @@ def cpu_seconds(pid):
     return time.clock_gettime(~pid << 3 | 2)  # what clock_getcpuclockid() gives for a process
 
 
+# How often processes are looked at, in seconds, and below which part of a core they count as idle.
+LOOK, IDLE = 0.02, 0.05
+
+
+def until_idle(workers, others, done, seconds):
+    """Waits until workers are done: the moment at which they had nothing more to do, and the CPU seconds of each process,
+    workers first, at that moment. `done` asks the workers themselves, and is called only while they are idle: an answer costs
+    a worker as much CPU as a hundred jobs do. None if they are not done in time."""
+    pids = [*workers, *others]
+
+    def look():
+        return time.monotonic(), [cpu_seconds(pid) for pid in pids]
+
+    until, earlier = time.monotonic() + seconds, look()
+    latest = earlier
+    while earlier[0] < until:
+        time.sleep(LOOK)
+        now = look()
+        spent = sum(now[1][:len(workers)]) - sum(earlier[1][:len(workers)])
+        if spent > IDLE * (now[0] - earlier[0]):
+            latest = earlier = now
+            continue
+        if done():
+            return latest
+        earlier = look()
+    return None
+
+
+def samples(metrics, family):
+    """One family of what /metrics says: labels and value of each sample."""
+    lines = re.findall(rf"^{family}{{(.*)}} (\S+)$", metrics, re.MULTILINE)
+    return [(dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value)) for labels, value in lines]
+
+
 def memory(pid):
     """MiB."""
     with open(f"/proc/{pid}/status") as f:
