@@ -72,7 +72,7 @@ let package = Package(
         module("PushModel", ["Text"]),
         module("WebClient", [], []),
         module("Topology", ["Text", "PushModel", "WebClient"], []),
-        module("TraceExport", ["WebClient", collections], []),
+        module("TraceExport", ["Text", "WebClient", collections], []),
         module("APNSClient", ["Text", "EventLoop", "TLS", "HTTP2", "PushModel"]),
         module(
             "APNSSimulator", ["Text", "EventLoop", "TLS", "HTTP2", logging, hummingbird, yams, lifecycle], [],
@@ -109,7 +109,7 @@ let package = Package(
         .executableTarget(name: "martlet", dependencies: ["MartletCommands"], swiftSettings: dialect),
 
         .target(
-            name: "TestSupport", dependencies: ["EventLoop", "TLS", "RabbitMQ", "LocalStack"],
+            name: "TestSupport", dependencies: ["EventLoop", "TLS", "RabbitMQ", "LocalStack", logging],
             path: "Tests/TestSupport", swiftSettings: dialect),
         .target(
             name: "FuzzTargets",

@@ -18,6 +18,8 @@ package struct RunJob: Sendable {
     package var deadline: Int64?
     /// From when on it may be sent, in milliseconds since 1970; nil for any time.
     package var notBefore: Int64?
+    /// For how long it may wait in a queue, in milliseconds: AMQP's property `expiration`. Nil for ever.
+    package var lifetime: Int?
     /// The producer's own text for it; nil for none. It needs an envelope, and must have no characters that JSON
     /// escapes.
     package var reference: String?
@@ -58,7 +60,7 @@ package struct RunJob: Sendable {
         return RunProducer.Job(
             id: id, topic: topic, jobClass: jobClass, body: isRaw ? payload : envelope, rawToken: isRaw ? token : nil,
             notifications: tokens.count, contents: tokens.map { RunLedger.Content(token: $0, payloadHash: hash) },
-            deadline: deadline, notBefore: notBefore)
+            deadline: deadline, notBefore: notBefore, lifetime: lifetime)
     }
 
     /// New jobs, raw and enveloped in turn.

@@ -206,7 +206,6 @@ package struct RunLedger: Sendable {
             accounts[Key(job: job, index: index)] = account
             promises += 1
             if !account.isFinal { open += 1 }
-            if letters[job]?.brokers ?? 0 > 0 { _ = finished(Key(job: job, index: index)) }
         }
     }
 
@@ -237,7 +236,8 @@ package struct RunLedger: Sendable {
         return isFirst
     }
 
-    /// A dead letter was read. One that the broker wrote is final. Its result may come, or not.
+    /// A dead letter was read. It says nothing about the end of its notifications: their results do, also where the
+    /// broker wrote the letter.
     ///
     /// - Parameters:
     ///   - job: The job's id.
@@ -250,13 +250,10 @@ package struct RunLedger: Sendable {
             var count = letters[job] ?? (0, 0)
             if isBrokers { count.brokers += 1 } else { count.workers += 1 }
             letters[job] = count
-            if isBrokers { for index in 0..<(sizes[job] ?? 0) { _ = finished(Key(job: job, index: index)) } }
             return
         }
         for index in indexes {
-            let key = Key(job: job, index: index)
-            if isBrokers { _ = finished(key) }
-            accounts[key, default: Account()].deadLetters += 1
+            accounts[Key(job: job, index: index), default: Account()].deadLetters += 1
         }
     }
 

@@ -26,12 +26,14 @@ package struct RunProducer {
         package var deadline: Int64?
         /// From when on it may be sent, in milliseconds since 1970; nil for any time.
         package var notBefore: Int64?
+        /// For how long it may wait in a queue, in milliseconds: AMQP's property `expiration`. Nil for ever.
+        package var lifetime: Int?
 
         /// A job from its parts, each as documented there.
         package init(
             id: String, topic: String, jobClass: JobClass = .normal, body: String, rawToken: String? = nil,
             notifications: Int = 1, contents: [RunLedger.Content] = [], deadline: Int64? = nil,
-            notBefore: Int64? = nil
+            notBefore: Int64? = nil, lifetime: Int? = nil
         ) {
             self.id = id
             self.topic = topic
@@ -42,6 +44,7 @@ package struct RunProducer {
             self.contents = contents
             self.deadline = deadline
             self.notBefore = notBefore
+            self.lifetime = lifetime
         }
     }
 
@@ -70,6 +73,7 @@ package struct RunProducer {
         } else {
             message.setContentType(MessageName.jsonContentType)
         }
+        if let lifetime = job.lifetime { message.setExpiration(Array("\(lifetime)".utf8).span) }
         message.setBody(Array(job.body.utf8).span)
         pending[try client.submit(message)] = job
         settle(try client.takeOutcomes(), audit)

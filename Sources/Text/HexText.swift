@@ -59,6 +59,14 @@ package enum HexText {
         return String(decoding: digits, as: UTF8.self)
     }
 
+    /// A number as 16 lower-case digits.
+    ///
+    /// - Parameter number: The number.
+    /// - Returns: The digits, leading zeros included.
+    package static func text(_ number: UInt64) -> String {
+        text(withUnsafeBytes(of: number.bigEndian) { Array($0) })
+    }
+
     /// The lower-case digit of a value.
     ///
     /// - Parameter value: 0 to 15.

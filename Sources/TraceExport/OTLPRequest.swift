@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// The body of a request that exports spans: OTLP in its JSON form.
 ///
@@ -58,9 +59,9 @@ struct OTLPRequest: Encodable {
         let status: Status
 
         init(_ span: TraceSpan) {
-            traceId = HexDigits.text(span.trace.high) + HexDigits.text(span.trace.low)
-            spanId = HexDigits.text(span.id)
-            parentSpanId = HexDigits.text(span.parent)
+            traceId = HexText.text(span.trace.high) + HexText.text(span.trace.low)
+            spanId = HexText.text(span.id)
+            parentSpanId = HexText.text(span.parent)
             traceState = span.traceState
             flags = UInt32(span.flags) | (span.kind == .consumer ? 0x300 : 0x100)
             name = span.name
@@ -105,14 +106,5 @@ struct OTLPRequest: Encodable {
     var json: Data {
         // `JSONEncoder` fails only for NaN and infinity, and all numbers here are whole.
         (try? JSONEncoder().encode(self)) ?? Data()
-    }
-}
-
-/// The digits of ids.
-private enum HexDigits {
-    /// A number as 16 lower-case digits.
-    static func text(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -4,6 +4,7 @@ import LocalStack
 import PushModel
 import PushWorker
 import RabbitMQ
+import TestSupport
 import Testing
 import Topology
 
@@ -122,6 +123,77 @@ struct BrokerLetterTests {
         operators.close()
         for number in 0..<20 { try client.publishGoodJob(as: "good \(number)") }
         for number in 0..<20 { #expect(try client.result("good \(number)").result.outcome == "accepted") }
+        try await worker.stop()
+    }
+
+    private func awaitLine(_ text: String, _ lines: LogLines) throws {
+        let deadline = ContinuousClock.now.advanced(by: JobClient.patience)
+        while !lines.all.contains(where: { $0.contains(text) }) {
+            guard ContinuousClock.now < deadline else { throw RingFailure("nothing said: \(text)") }
+            BrokerStack.pause()
+        }
+    }
+
+    @Test("While the queue of results is full the letters wait, and a person is told once; then each job has a result")
+    func refused() async throws {
+        let stack = try await BrokerStack.start("letters-full", apps: Self.apps)
+        let first = try stack.startWorker()
+        let filler = try JobClient(stack)
+        for number in 0..<3 { try filler.publishGoodJob(as: "filling \(number)") }
+        #expect(try stack.leftovers() == [:])
+        filler.close()
+        try await first.stop()
+        let client = try JobClient(stack)
+        defer { client.close() }
+        try stack.broker.control([
+            "set_policy", "-p", stack.virtualHost, "--priority", "20", "--apply-to", "queues", "full",
+            #"^apns\.q\.results$"#, #"{"max-length":1,"overflow":"reject-publish"}"#,
+        ])
+        // RabbitMQ may let a few through.
+        let names = (0..<20).map { "late \($0)" }
+        let body = #"{"device_token":"\#(Self.tokens[0])","payload":{"aps":{"alert":"x"}}}"#
+        for name in names { try client.publish(.enveloped(body).with { $0.expiration = "1" }, as: name) }
+        try awaitLetters(names.count, stack)
+        let lines = LogLines()
+        let worker = try LiveWorker(stack.configuration, logger: lines.logger)
+        try awaitLine("have no results yet", lines)
+        let waiting = try stack.broker.queueCounts(virtualHost: stack.virtualHost)[TopologyNames.brokerLettersQueue]
+        #expect(waiting?.total ?? 0 > 0)
+        try stack.broker.control(["clear_policy", "-p", stack.virtualHost, "full"])
+        for name in names { #expect(try client.result(name).result.outcome == "expired") }
+        try awaitLetters(0, stack)
+        try awaitLine("have results again", lines)
+        #expect(worker.worker.endedByBroker().map(\.jobs) == [names.count, 0])
+        #expect(lines.all.count { $0.contains("have no results yet") } == 1)
+        try await worker.stop()
+    }
+
+    @Test("Where the worker may write to no queue by itself, the result comes, and says why there is no reply")
+    func forbiddenQueue() async throws {
+        let stack = try await BrokerStack.start(
+            "letters-forbidden", apps: Self.apps, settings: #"replies: { allow: "^apns[.]q[.]reply[.].+$" }"#)
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let replies = try client.tap("apns.replies", key: "shop", name: "apns.q.reply.shop.2")
+        let body = #"{"device_token":"\#(Self.tokens[0])","payload":{"aps":{"alert":"x"}}}"#
+        let job = TestJob.enveloped(body).with {
+            $0.expiration = "1"
+            $0.replyTo = "apns.q.reply.shop.2"
+        }
+        for name in ["one", "two"] { try client.publish(job, as: name) }
+        try awaitLetters(2, stack)
+        try stack.broker.control([
+            "set_permissions", "-p", stack.virtualHost, "guest", ".*", #"^(?!amq\.default$).*$"#, ".*",
+        ])
+        let worker = try stack.startWorker()
+        try client.publishGoodJob(as: "neighbour", topic: "com.example.other")
+        #expect(try client.result("neighbour").result.outcome == "accepted")
+        for name in ["one", "two"] {
+            let result = try client.result(name).result
+            #expect(result.outcome == "expired" && result.detail?.contains("(amq.default)") == true)
+        }
+        try awaitLetters(0, stack)
+        for queue in [replies, "apns.q.results"] { try client.expectNothing(in: queue) }
         try await worker.stop()
     }
 }

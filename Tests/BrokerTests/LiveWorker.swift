@@ -15,8 +15,10 @@ final class LiveWorker: Sendable {
         func run() async throws { try await worker.run() }
     }
 
-    init(_ configuration: WorkerConfiguration, services: (Worker) -> [any Service] = { _ in [] }) throws {
-        let logger = Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() }
+    init(
+        _ configuration: WorkerConfiguration, logger: Logger = Logger(label: "ring") { _ in SwiftLogNoOpLogHandler() },
+        services: (Worker) -> [any Service] = { _ in [] }
+    ) throws {
         let worker = try Worker(configuration: configuration, version: "test", logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

@@ -10,7 +10,7 @@ import Topology
 // Operators ask all workers for something while much goes wrong.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let control = [pausedKills, garbage, contradictions, clockAndPauses, fleetRate]
+    static let control = [pausedKills, garbage, contradictions, clockAndPauses, fleetRate, expiredInQueue]
 
     private static let news = LocalRun.App(route: "news", topic: "com.example.news")
 
@@ -292,9 +292,53 @@ extension FaultCatalogue {
         try await ring.judgeNeighbour()
         try await ring.operate("route", "rate", shop.route, "off")
     }
+
+    private static let expiredInQueue = Fault(
+        168, name: "jobs expire in the queue of a paused route, while workers are killed",
+        expects: "Each has its result and the broker's letter, and no other route waits for them",
+        setup: {
+            $0.besideNeighbour()
+            $0.workers = 2
+            $0.outcomes.insert("expired")
+            $0.brokerDeadLetters = 5 * 2_000
+        }
+    ) { ring in
+        let shop = ring.setup.apps[0]
+        var random = SplitMix64(seed: FaultSelection.seed)
+        // RabbitMQ ends a job only at the head of its queue.
+        try await ring.untilDone()
+        try await ring.pause(shop)
+        let pushed = ring.pushes(shop.topic)
+        ring.neighbour?.judgeFromNow()
+        var waiting: [Int] = []
+        for _ in 0..<5 {
+            var jobs = RunJob.several(2_000)
+            for index in jobs.indices { jobs[index].lifetime = 500 }
+            try await ring.publish(jobs)
+            try await ring.until("the broker ends the first") { try ring.brokerLetters > 0 }
+            try await ring.endure(.milliseconds(Int.random(in: 0...500, using: &random)))
+            try await ring.noteHeld()
+            waiting.append(try ring.brokerLetters)
+            try await ring.kill(ring.workers.randomElement(using: &random) ?? ring.worker)
+            let next = try ring.startWorker()
+            try await ring.until("the new worker is ready") { next.isReady }
+        }
+        ring.note("\(waiting) letters without results before the kills")
+        ring.expect(waiting.contains { $0 > 0 }, "all jobs had their results before the kills: the run says nothing")
+        try await ring.until("each letter of the broker is reported") { try ring.brokerLetters == 0 }
+        try await ring.judgeNeighbour()
+        ring.expect(ring.pushes(shop.topic) == pushed, "jobs of the paused route were pushed")
+        try await ring.operate("route", "resume", shop.route)
+        try await ring.awaitReady()
+    }
 }
 
 extension FaultRing {
+    /// How many copies of RabbitMQ's letters wait for the results of their jobs.
+    fileprivate var brokerLetters: Int {
+        get throws { try broker.queueCounts()[TopologyNames.brokerLettersQueue]?.total ?? 0 }
+    }
+
     /// Expects that five seconds from now each worker takes an equal part of a rate.
     fileprivate func expectShares(of perSecond: Int, _ app: LocalRun.App) async throws {
         try await endure(.seconds(5))

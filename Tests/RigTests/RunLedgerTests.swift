@@ -44,23 +44,18 @@ struct RunLedgerTests {
         #expect(!ledger.balance().isClean)
     }
 
-    @Test("A dead letter of the broker is final without a result")
-    func deadLetter() {
-        var ledger = RunLedger()
-        ledger.promised(job: "j")
-        ledger.deadLettered(job: "j", isBrokers: true)
-        #expect(ledger.balance().isClean)
-        #expect(ledger.balance().brokerDeadLetters == 1)
-        #expect(ledger.open == 0)
-    }
-
-    @Test("A dead letter of the broker is about all of a job's notifications, whenever it is known how many there are")
-    func earlyDeadLetter() {
-        var ledger = RunLedger()
-        ledger.deadLettered(job: "j", isBrokers: true)
-        ledger.promised(job: "j", notifications: 3)
-        #expect((ledger.open, ledger.finals) == (0, 3))
-        #expect(ledger.balance().isClean)
+    @Test("A dead letter of the broker ends nothing: its job is lost without results, whichever is read first")
+    func brokersDeadLetter() {
+        for isEarly in [true, false] {
+            var ledger = RunLedger()
+            if isEarly { ledger.deadLettered(job: "j", isBrokers: true) }
+            ledger.promised(job: "j", notifications: 2)
+            if !isEarly { ledger.deadLettered(job: "j", isBrokers: true) }
+            report(&ledger, "j", 1, accepted: false)
+            #expect(ledger.balance().lost == [Key(job: "j", index: 0)])
+            #expect(ledger.balance().brokerDeadLetters == 1)
+            #expect((ledger.open, ledger.finals) == (1, 1))
+        }
     }
 
     @Test("Whatever did not end well has a dead letter, by its indexes or of the whole job; nothing else has one")

@@ -1,23 +1,25 @@
-import Logging
+package import Logging
 import Synchronization
 
 /// Keeps what is logged.
-final class LogLines: Sendable {
-    let stream: AsyncStream<String>
+package final class LogLines: Sendable {
+    /// What is logged from now on, as it comes.
+    package let stream: AsyncStream<String>
     private let feed: AsyncStream<String>.Continuation
     private let lines = Mutex<[String]>([])
     private let hook = Mutex<(@Sendable (String) -> Void)?>(nil)
 
-    init() { (stream, feed) = AsyncStream.makeStream(of: String.self) }
+    /// Keeps nothing yet.
+    package init() { (stream, feed) = AsyncStream.makeStream(of: String.self) }
 
     /// What was logged so far: message and metadata.
-    var all: [String] { lines.withLock(\.self) }
+    package var all: [String] { lines.withLock(\.self) }
 
     /// Logs to here.
-    var logger: Logger { Logger(label: "lines") { _ in Handler(lines: self) } }
+    package var logger: Logger { Logger(label: "lines") { _ in Handler(lines: self) } }
 
     /// Called for each line, on the thread that logs it.
-    var onLine: (@Sendable (String) -> Void)? {
+    package var onLine: (@Sendable (String) -> Void)? {
         get { hook.withLock(\.self) }
         set { hook.withLock { $0 = newValue } }
     }

@@ -14,6 +14,7 @@ struct HexTextTests {
         }
         #expect(HexText.text([0x00, 0xFC, 0x13]) == "00fc13")
         #expect(HexText.text([]) == "")
+        #expect(HexText.text(UInt64(0xfc13)) == "000000000000fc13")
     }
 
     @Test("are told from all other bytes")

@@ -72,10 +72,11 @@ struct DeadLetterHelp: ParsableCommand {
     private static var text: String {
         var help = HelpText(
             """
-            The worker publishes a dead letter for every notification whose outcome is not accepted. A job with many \
-            device tokens has one letter for each outcome, reason and action. martlet dead list and martlet dead show \
-            look at letters, martlet dead replay publishes them again, martlet dead purge deletes them, and martlet dead \
-            tokens exports dead device tokens.
+            The worker publishes a dead letter for each notification that is not accepted. A cancelled one has a letter \
+            only if the operator asked for it. RabbitMQ writes some letters itself. A job with many device tokens has \
+            one letter for each outcome, reason and action. martlet dead list and martlet dead show look at letters, \
+            martlet dead replay publishes them again, martlet dead purge deletes them, and martlet dead tokens exports \
+            dead device tokens.
             """)
         help.add(
             "Exchange and routing key",

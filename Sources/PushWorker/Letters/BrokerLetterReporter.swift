@@ -27,8 +27,26 @@ final class BrokerLetterReporter: Sendable {
     private static let patience = Duration.seconds(5)
     /// The waits after a lost connection. They are long, because lanes need the broker more.
     private static var lost: Backoff { Backoff(base: .seconds(5), cap: .seconds(60)) }
-    /// The waits after a refusal. They are longer: the broker writes each refusal into its log.
-    private static var refused: Backoff { Backoff(base: .seconds(60), cap: .seconds(600)) }
+    /// The waits after an error 403 or 404. They are longer: the broker writes each of these into its log.
+    private static var forbidden: Backoff { Backoff(base: .seconds(60), cap: .seconds(600)) }
+
+    /// What keeps jobs from having results, and what a person is told of it.
+    private enum Trouble: String {
+        /// The queue of letters, or the exchange of results, is missing or forbidden.
+        case forbidden = "jobs that RabbitMQ ends in their queues get no results: run martlet topology apply"
+        /// The broker does not take a result, for instance because a queue of results is full.
+        case refused = "jobs that RabbitMQ ended in their queues have no results yet: the broker refuses results"
+
+        /// Nil for an error that a new connection may mend.
+        init?(_ error: AMQPError) {
+            switch error.replyCode {
+            case 403, 404: self = .forbidden
+            default:
+                guard error.code == .refused else { return nil }
+                self = .refused
+            }
+        }
+    }
 
     private struct State {
         var isStopping = false
@@ -71,10 +89,10 @@ final class BrokerLetterReporter: Sendable {
 
     /// Reports until `stop()`; blocks the calling thread.
     func run() {
-        var (lost, refused) = (Self.lost, Self.refused)
+        var (lost, forbidden) = (Self.lost, Self.forbidden)
         var random = SystemRandomNumberGenerator()
         var writer = BrokerLetterWriter(settings)
-        var isTold = false
+        var told: Trouble?
         while !isStopping {
             guard isWorking() else {
                 pause(Self.step)
@@ -83,40 +101,50 @@ final class BrokerLetterReporter: Sendable {
             let start = MonotonicTime.now()
             let couldWrite = writer.mayWriteToQueues
             do throws(AMQPError) {
-                try follow(&writer, isTold: &isTold)
+                try follow(&writer, &told)
             } catch {
                 lost.ended(after: .now() - start)
-                refused.ended(after: .now() - start)
+                forbidden.ended(after: .now() - start)
                 // The letter comes again at once, and is reported without the reply that was refused.
                 if couldWrite, !writer.mayWriteToQueues { continue }
-                let isRefused = error.replyCode == 403 || error.replyCode == 404
+                let trouble = Trouble(error)
                 logger.log(
-                    level: isRefused && !isTold ? .warning : .debug,
-                    "jobs that RabbitMQ ends in their queues get no results: run martlet topology apply",
+                    level: trouble == nil || trouble == told ? .debug : .warning,
+                    "\(trouble?.rawValue ?? "the connection that reports jobs that RabbitMQ ended was lost")",
                     metadata: .with([.queue: "\(TopologyNames.brokerLettersQueue)", .error: "\(error.message)"]))
-                isTold = isTold || isRefused
-                if !isStopping { pause(isRefused ? refused.next(using: &random) : lost.next(using: &random)) }
+                told = trouble ?? told
+                if !isStopping {
+                    pause(trouble == .forbidden ? forbidden.next(using: &random) : lost.next(using: &random))
+                }
             }
         }
     }
 
+    private func tellEnd(of told: inout Trouble?) {
+        guard told != nil else { return }
+        told = nil
+        logger.notice("jobs that RabbitMQ ends in their queues have results again")
+    }
+
     /// Connects, and reports until the worker stops or the connection fails.
-    private func follow(_ writer: inout BrokerLetterWriter, isTold: inout Bool) throws(AMQPError) {
+    private func follow(_ writer: inout BrokerLetterWriter, _ told: inout Trouble?) throws(AMQPError) {
         let targets = try BrokerSearch.targets(of: settings.broker, step: Self.step) { !isStopping }
         let client = try AMQPBlockingClient.connect(
             to: targets, clientName: "\(settings.instance) letters", bodyLimit: JobDecoder.maximumBodyLength,
             patience: Self.patience)
         defer { client.close() }
         try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: Self.prefetch)
-        isTold = false
         while !isStopping {
             guard let delivery = try client.receive(timeout: Self.step) else {
+                // Nothing waits for its results here.
+                if told == .forbidden { tellEnd(of: &told) }
                 // This answers the heartbeats of the connection that publishes.
                 _ = try client.takeOutcomes()
                 continue
             }
             if let letter = BrokerLetter(delivery, now: WallClock.milliseconds()) {
                 try report(letter, writer: &writer, by: client)
+                tellEnd(of: &told)
             }
             try client.acknowledge(delivery)
         }

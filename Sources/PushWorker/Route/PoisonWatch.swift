@@ -39,8 +39,8 @@ struct PoisonWatch<Held> {
     static var suspicion: Int64 { 3 }
     /// The fewest returns for which a delivery is refused, if its route lives on one lane.
     static var limit: Int64 { 20 }
-    /// The largest `limit` of any route. It is below the queue's delivery limit of 50, at which the broker gives up the
-    /// message without a result.
+    /// The largest `limit` of any route. It is below the queue's delivery limit of 50, at which the broker ends the
+    /// message. The result of such a message cannot say what was pushed.
     static var mostLimit: Int64 { 40 }
     /// How many more returns than `limit` a delivery may have if the journal knows it. The delivery is then read once
     /// more, so that notifications that were pushed are reported as pushed.

@@ -7,6 +7,7 @@ import PushModel
 import RabbitMQ
 import Synchronization
 import TLS
+import TestSupport
 import Testing
 import Text
 
