@@ -117,11 +117,11 @@ images: swift packages-test packages-images build manual
 	@.ci/python images
 	Tests/Images/run $(IMAGES)
 
-# One page for each command, such as martlet.worker(1). The tool comes with the parser of command lines.
-manual: build
-	swift package --disable-sandbox generate-manual --multi-page --date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
-# The tool has built the executable again, without the flags.
-	swift build -c release --product martlet $(SWIFT_FLAGS)
+# One page for each command, such as martlet.worker(1). The tool comes with the parser of command lines. It builds all
+# targets, and those for fuzzing need modules that are built for tests, as all are in a debug build.
+manual: swift packages-build
+	swift package --disable-sandbox generate-manual --configuration debug --multi-page \
+	    --date "$$(git log -1 --format=%cs 2>/dev/null || date +%F)"
 
 # Nothing is built or made anew by root: `make build manual` first, then `sudo make install`.
 install: martlet = .build/release/martlet

@@ -16,11 +16,26 @@ package struct BrokerMessage {
     package var replyTo: String?
     /// Its headers as text, in the order of the wire.
     package var headers: [(name: String, value: String)] = []
-    /// The routing key it had in the queue that dead-lettered it last, from the broker's header `x-death`.
-    package var lastDeathKey: String?
-    /// Why that queue dead-lettered it, such as `expired`. A retry copy has died in its tier before, so the header
-    /// about the first death may name another reason.
-    package var lastDeathReason: String?
+    /// How it was dead-lettered last, from the broker's header `x-death`; nil if it never was. A retry copy has died in
+    /// its tier before, so the header about the first death may name another reason.
+    package var lastDeath: Death?
+
+    /// What the broker says of one dead-lettering. [Dead letter exchanges](https://www.rabbitmq.com/docs/dlx#effects)
+    package struct Death {
+        /// The routing key that the message had in the queue; nil if the broker does not say.
+        package var routingKey: String?
+        /// Why the queue dead-lettered it, such as `expired`; nil if the broker does not say.
+        package var reason: String?
+        /// When, in seconds since 1970; nil if the broker does not say.
+        package var time: UInt64?
+
+        /// A dead-lettering of which nothing is known but what is given.
+        package init(routingKey: String? = nil, reason: String? = nil, time: UInt64? = nil) {
+            self.routingKey = routingKey
+            self.reason = reason
+            self.time = time
+        }
+    }
 
     /// Reads the properties of a delivery; damaged ones are left out, so that a bad message can still be looked at.
     ///
@@ -39,10 +54,13 @@ package struct BrokerMessage {
         guard case .array(let deaths)? = fields["\(BrokerHeader.death)"], case .table(let death)? = deaths.first else {
             return
         }
+        var last = Death()
         if case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first {
-            lastDeathKey = String(decoding: key, as: UTF8.self)
+            last.routingKey = String(decoding: key, as: UTF8.self)
         }
-        if case .text(let reason)? = death["reason"] { lastDeathReason = String(decoding: reason, as: UTF8.self) }
+        if case .text(let reason)? = death["reason"] { last.reason = String(decoding: reason, as: UTF8.self) }
+        if case .timestamp(let seconds)? = death["time"] { last.time = seconds }
+        lastDeath = last
     }
 
     /// The key it was published with.

@@ -64,8 +64,10 @@ package enum BrokerRole: String, Sendable, CaseIterable {
         case .replayer:
             return Permissions(configure: nothing, write: "^apns\\.jobs$", read: "^apns\\.q\\.dead(\\.tokens)?$")
         case .operator:
+            // Of a queue for which a user has no permission at all, RabbitMQ 4.3 does not tell whether it is there. The
+            // right to write allows nothing: only an exchange that the user may read can be bound to a queue.
             return Permissions(
-                configure: nothing, write: "^apns\\.control$", read: "^apns\\.q\\.(control|fleet)$")
+                configure: nothing, write: "^apns\\.(control|q\\.jobs\\..+)$", read: "^apns\\.q\\.(control|fleet)$")
         case .topology:
             return Permissions(configure: "^apns\\..+$", write: "^apns\\..+$", read: "^apns\\..+$")
         }

@@ -25,7 +25,8 @@ struct FirstPushTests {
     private static func hints(_ local: LocalRun) throws -> [String] {
         let device = DemoHints.Device(owner: "Ada", token: token, port: 0, authority: "ca.pem", state: "state")
         return DemoHints.lines(
-            martlet: try LocalRun.executable(), broker: local.broker.uri, configuration: local.configurationFile,
+            martlet: try LocalRun.executable(), broker: local.broker.uri,
+            management: local.broker.managementURI, configuration: local.configurationFile,
             control: "rabbitmqctl", gateway: local.simulator.port, admin: local.simulator.adminPort ?? 0,
             device: device, workers: []
         ).map { $0.trimmingCharacters(in: .whitespaces) }
@@ -37,8 +38,8 @@ struct FirstPushTests {
             let worker = try ring.local.startWorker("worker-1", adminPort: try FreePort.next())
             let hints = try Self.hints(ring.local)
             let exports = hints.filter { $0.hasPrefix("export ") }
-            // The README speaks of two.
-            #expect(exports.count == 2)
+            // The README speaks of three.
+            #expect(exports.count == 3)
             let push = try #require(hints.first { $0.hasPrefix("martlet push ") })
             // Of the README's commands one fails, as it says: its device token is dead.
             let script = (["set -e"] + exports + [push, "set +e", try Self.commands()]).joined(separator: "\n")

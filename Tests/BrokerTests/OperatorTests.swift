@@ -7,6 +7,7 @@ import PushWorker
 import RabbitMQ
 import Rig
 import Synchronization
+import TLS
 import Testing
 import Topology
 
@@ -151,6 +152,31 @@ struct OperatorTests {
         #expect(list.status == 69 && list.errorText.contains("martlet topology apply"), "\(list.errorText)")
     }
 
+    @Test("With a worker's rights no queue fails the check: the broker shows it, or does not show it to this user")
+    func check() throws {
+        let broker = try Broker.start("operators-check")
+        let directory = try TemporaryDirectory(prefix: "martlet-check")
+        let key = try directory.write(try ES256PrivateKey.generate().pem, to: "AuthKey_MARTLET001.p8")
+        // Nobody answers for APNs.
+        let file = try directory.write(
+            """
+            broker: { uri: "\(try broker.uri(.worker))" }
+            apns: { development: "https://localhost:1" }
+            credentials:
+              - { name: local, kind: token, key_file: "\(key)", key_id: MARTLET001, team_id: MARTLETDEV }
+            routes:
+              - { name: shop, environment: development, topics: [com.example.shop], credential: local }
+            retry: { tiers: [2s] }
+
+            """, to: "martlet.yaml")
+        let outcome = try broker.run(["check", "--config", file, "--timeout", "2s"], as: .worker)
+        let lines = outcome.text.split(separator: "\n").filter { $0.contains("  queue ") }
+        // The virtual host lacks the tiers of jobs that are published early.
+        let failed = lines.filter { $0.hasPrefix("failed") && !$0.contains("NOT_FOUND") }
+        #expect(lines.count > 5 && failed.isEmpty, "\(outcome.text)")
+        #expect(lines.contains { $0.hasPrefix("ok ") && $0.contains("queue apns.q.jobs.shop ") }, "\(outcome.text)")
+    }
+
     /// A virtual host of the ring's broker with the contract's objects and a user per role, just as
     /// `topology render --users` writes them.
     private struct Broker {
@@ -187,7 +213,7 @@ struct OperatorTests {
         }
 
         /// The broker's URI for a role.
-        private func uri(_ role: BrokerRole) throws -> String {
+        func uri(_ role: BrokerRole) throws -> String {
             let account = try #require(accounts[role])
             let login = "\(account.user.name)-\(virtualHost):\(account.password)"
             return "amqp://\(login)@127.0.0.1:\(broker.port)/\(virtualHost)"

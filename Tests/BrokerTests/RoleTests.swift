@@ -118,6 +118,8 @@ struct RoleTests {
                 .consume("apns.q.jobs.app"), .consume("apns.q.results"), .consume("apns.q.dead"),
                 .consume(foreignReply), .declare("apns.q.control"), .declare(tap), .declare(ownReply),
                 .bind("apns.q.dead", to: "apns.control", key: ""),
+                .bind("apns.q.jobs.app", to: "apns.results", key: "#"),
+                .bind("apns.q.jobs.app", to: "apns.jobs", key: "#"),
             ]),
         Rights(
             role: .topology,

@@ -120,7 +120,8 @@ struct BrokerTopologyDefinitionsTests {
             ["configure apns.q.dead", "read apns.q.results", "write apns.dead", "read apns.q.dead.broker"]
         ),
         (
-            .operator, "o", ["write apns.control", "read apns.q.control", "read apns.q.fleet"],
+            .operator, "o",
+            ["write apns.control", "read apns.q.control", "read apns.q.fleet", "write apns.q.jobs.shop"],
             [
                 "configure apns.control", "configure apns.q.control", "write apns.q.control", "write apns.jobs",
                 "write amq.default", "read apns.q.jobs.shop", "read apns.q.dead", "read apns.q.results",

@@ -183,6 +183,10 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
                 } else {
                     report.warn("queue \(queue)", detail, remedy: "Start a worker; martlet status shows the fleet.")
                 }
+            } catch  where error.status == .refused {
+                // RabbitMQ 4.3 shows a queue only to users with a permission for it, and 4.2.6 and 4.3.0 only to those who
+                // may declare it.
+                report.skip("queue \(queue)", because: "the broker does not show it to this user")
             } catch {
                 report.fail(
                     "queue \(queue)", error.message, remedy: "Create it with: martlet topology apply", error.status)

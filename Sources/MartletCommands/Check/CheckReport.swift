@@ -8,7 +8,7 @@ struct CheckReport {
         case warning
         /// It does not work.
         case failed
-        /// It was not tried because an earlier step failed.
+        /// It was not tried, because an earlier step failed or the user may not.
         case skipped
     }
 

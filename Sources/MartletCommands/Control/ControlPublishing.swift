@@ -31,12 +31,14 @@ struct ControlPublishing {
         Console.talk("published as \(command.id); each worker follows as it reads it. See all: martlet control")
     }
 
-    /// Makes sure that the broker knows a command's route.
+    /// Makes sure that the broker knows a command's route, as far as it tells the user.
     private func checkRoute(of command: ControlCommand, over link: CommandConnection) throws(CommandFailure) {
         guard case .route(let name) = command.target else { return }
         do throws(CommandFailure) {
             _ = try link.messageCount(TopologyNames.jobQueue(route: name))
         } catch {
+            // RabbitMQ 4.2.6 and 4.3.0 let only those look who may declare the queue.
+            if error.status == .refused { return }
             guard error.isAboutMissingObject else { throw error }
             throw CommandFailure(
                 .unreachable, "\(link.description): there is no queue of a route \"\(name.printable)\"",

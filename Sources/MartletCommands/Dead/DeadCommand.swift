@@ -64,7 +64,8 @@ struct DeadCommand: ParsableCommand {
         ///   - routes: The routes that the filter wants; nil for all.
         ///   - now: Milliseconds since 1970.
         func admits(_ letter: DeadLetter, of routes: LetterRoutes?, now: Int64) -> Bool {
-            (outcome.isEmpty || outcome.contains(letter.outcome)) && filter.admits(letter, of: routes, now: now)
+            (outcome.isEmpty || outcome.contains(where: letter.has(outcome:)))
+                && filter.admits(letter, of: routes, now: now)
         }
     }
 
@@ -133,7 +134,8 @@ struct DeadCommand: ParsableCommand {
             guard shown > 0 else {
                 throw CommandFailure(
                     .someFailed, "no dead letter of \(id) in \(selection.name)",
-                    remedy: "List them with: martlet dead list")
+                    remedy: selection.name == TopologyNames.deadQueue
+                        ? "List them with: martlet dead list. Letters of dead device tokens need --tokens." : nil)
             }
             try reading.finish("there may be more of \(id)")
         }

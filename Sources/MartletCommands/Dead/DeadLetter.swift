@@ -11,15 +11,34 @@ struct DeadLetter {
     /// Such a letter has no header with an outcome.
     var isFromBroker: Bool { message.header(HeaderName.outcome) == nil }
 
-    /// What happened: the outcome, or the broker's reason such as `delivery_limit`.
+    /// What happened: the outcome, or the broker's reason such as `broker: delivery_limit`.
     var outcome: String {
         if let outcome = message.header(HeaderName.outcome) { return outcome }
-        let reason = message.lastDeathReason ?? message.header(BrokerHeader.firstDeathReason)
-        return reason.map { "broker: \($0)" } ?? "broker"
+        return brokersReason.map { "broker: \($0)" } ?? "broker"
     }
+
+    private var brokersReason: String? { message.lastDeath?.reason ?? message.header(BrokerHeader.firstDeathReason) }
 
     /// The reason that APNs or the worker gave; nil without one.
     var reason: String? { message.header(HeaderName.reason) }
+
+    /// What the results of a job say whose letter the broker wrote (`DeadLetters.md`, "Letters that the broker wrote");
+    /// nil for a worker's letter, and for other reasons of the broker.
+    var resultOfBrokers: (outcome: Outcome, reason: Reason)? {
+        guard isFromBroker else { return nil }
+        return switch brokersReason {
+        case "delivery_limit": (.invalid, .poison)
+        case "expired": (.expired, .expirationPassed)
+        case "rejected": (.invalid, .bodyTooLarge)
+        default: nil
+        }
+    }
+
+    /// Whether it has an outcome: in a header, as it is listed, or in the results of its job.
+    func has(outcome wanted: String) -> Bool { wanted == outcome || wanted == resultOfBrokers?.outcome.rawValue }
+
+    /// Whether it has a reason: in a header, or in the results of its job.
+    func has(reason wanted: String) -> Bool { wanted == reason || wanted == resultOfBrokers?.reason.rawValue }
 
     /// The topic, from the key of the job or of the dead letter.
     var topic: String {
@@ -28,8 +47,13 @@ struct DeadLetter {
         return parts.count == 3 ? String(parts[2]) : "-"
     }
 
-    /// When the job died, in milliseconds since 1970; nil where no worker wrote that.
-    var diedAt: Int64? { message.header(HeaderName.diedAt).flatMap { Int64($0) } }
+    /// When the job died, in milliseconds since 1970; nil if neither a worker nor the broker says when.
+    var diedAt: Int64? {
+        if let time = message.header(HeaderName.diedAt) { return Int64(time) }
+        // Of a worker's letter this would be the time of a retry copy in its tier.
+        guard isFromBroker, let seconds = message.lastDeath?.time, seconds < 1 << 40 else { return nil }
+        return Int64(seconds) * 1_000
+    }
 
     /// The producer's own words about the job, from its header or its body.
     var reference: String? {
@@ -42,7 +66,7 @@ struct DeadLetter {
     var jobRoutingKey: String {
         if let key = message.header(HeaderName.originalRoutingKey) { return key }
         if !isFromBroker || message.routingKey.split(separator: ".").first != "invalid" { return message.routingKey }
-        return message.lastDeathKey ?? message.routingKey
+        return message.lastDeath?.routingKey ?? message.routingKey
     }
 
     /// Whether this is the letter of a job.

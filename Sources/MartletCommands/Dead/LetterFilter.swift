@@ -46,7 +46,7 @@ struct LetterFilter: ParsableArguments {
         let age = letter.diedAt.map { now - $0 }
         return (topic.isEmpty || topic.contains(letter.topic))
             && (routes.map { $0.take(jobsOf: letter.jobRoutingKey) } ?? true)
-            && (reason.isEmpty || letter.reason.map(reason.contains) ?? false)
+            && (reason.isEmpty || reason.contains(where: letter.has(reason:)))
             && (id.isEmpty || id.contains { letter.matches(id: $0) })
             && (campaign.map { letter.reference?.hasPrefix($0) ?? false } ?? true)
             && (olderThan.map { span in age.map { $0 > span.duration.wholeMilliseconds } ?? false } ?? true)

@@ -25,7 +25,8 @@ struct DemoHints {
         let control = try run.directory.write(Self.controlScript(run.broker.environment), to: "rabbitmqctl")
         let app = DemoJobMix.apps[0].topic
         lines = Self.lines(
-            martlet: try LocalRun.executable(), broker: run.broker.uri, configuration: run.configurationFile,
+            martlet: try LocalRun.executable(), broker: run.broker.uri, management: run.broker.managementURI,
+            configuration: run.configurationFile,
             control: control, gateway: run.simulator.port, admin: run.simulator.adminPort ?? 0,
             device: Device(
                 owner: devices.first?.owner.name ?? "", token: devices.first?.tokens[app] ?? "",
@@ -50,8 +51,8 @@ struct DemoHints {
 
     /// The commands.
     static func lines(
-        martlet: String, broker: String, configuration: String, control: String, gateway: Int, admin: Int,
-        device: Device, workers: [(name: String, adminPort: Int, processID: Int32, log: String)]
+        martlet: String, broker: String, management: String, configuration: String, control: String, gateway: Int,
+        admin: Int, device: Device, workers: [(name: String, adminPort: Int, processID: Int32, log: String)]
     ) -> [String] {
         let topic = DemoJobMix.apps[0].topic
         let directory = martlet.split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -59,7 +60,7 @@ struct DemoHints {
         var lines = [
             "", "Everything keeps running until Ctrl-C. Copy and paste to look closer:", "",
             "  # first, for the terminal that you paste into: the broker, and where martlet is",
-            "  export MARTLET_BROKER_URI=\(broker)",
+            "  export MARTLET_BROKER_URI=\(broker)", "  export MARTLET_BROKER_MANAGEMENT=\(management)",
             "  export PATH=\(directory):$PATH",
             "  # the devices as phones, live, and the connections: open in a browser",
             "  http://127.0.0.1:\(admin)/",

@@ -50,7 +50,8 @@ struct StatusSource: Sendable {
             var failure = CommandFailure(error)
             if failure.status == .unreachable {
                 failure.remedy =
-                    "Enable it with: rabbitmq-plugins enable rabbitmq_management; or name it with --management."
+                    "Enable it with: rabbitmq-plugins enable rabbitmq_management; or say where it is with --management or "
+                    + "MARTLET_BROKER_MANAGEMENT."
             }
             throw failure
         }

@@ -53,17 +53,42 @@ struct DeadPageTests {
     @Test("Letters that the broker wrote are listed as DeadLetters says")
     func brokerLetters() throws {
         let section = "Letters that the broker wrote"
+        let rows = page.rows("`x-first-death-reason`", in: section)
         let reasons = page.names("`x-first-death-reason`", in: section)
         #expect(reasons.count == 3 && "\(BrokerHeader.firstDeathReason)" == "x-first-death-reason")
-        let outcomes = reasons.map { reason in
+        let letters = reasons.map { reason in
             let delivery = Delivery(
                 channel: 1, deliveryTag: 1, redelivered: false, bytes: [], exchange: 0..<0, routingKey: 0..<0,
                 properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
             var message = BrokerMessage(delivery)
             message.headers = [("\(BrokerHeader.firstDeathReason)", reason)]
-            return DeadLetter(message: message).outcome
+            return DeadLetter(message: message)
         }
+        for (row, letter) in zip(rows, letters) {
+            let result = Page.quoted(row[3])
+            #expect(letter.resultOfBrokers.map { [$0.outcome.rawValue, $0.reason.rawValue] } == result)
+            #expect(letter.has(outcome: result[0]) && letter.has(reason: result[1]) && !letter.has(outcome: "accepted"))
+        }
+        let outcomes = letters.map(\.outcome)
         #expect(outcomes == reasons.map { "broker: \($0)" })
         #expect(page.text(of: section).contains("`martlet dead list` shows them as `\(outcomes[0])` and so on."))
+    }
+
+    @Test("A letter of the broker died when the broker says; of a worker's letter the broker may tell of a tier")
+    func ages() {
+        func letter(_ headers: [(String, String)], time: UInt64?) -> DeadLetter {
+            let delivery = Delivery(
+                channel: 1, deliveryTag: 1, redelivered: false, bytes: [], exchange: 0..<0, routingKey: 0..<0,
+                properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
+            var message = BrokerMessage(delivery)
+            message.headers = headers
+            message.lastDeath = BrokerMessage.Death(reason: "expired", time: time)
+            return DeadLetter(message: message)
+        }
+        #expect(letter([], time: 1_763_712_800).diedAt == 1_763_712_800_000)
+        #expect(letter([], time: nil).diedAt == nil && letter([], time: .max).diedAt == nil)
+        let outcome = ("\(HeaderName.outcome)", "exhausted")
+        #expect(letter([outcome], time: 1_763_712_800).diedAt == nil)
+        #expect(letter([outcome, ("\(HeaderName.diedAt)", "5")], time: 1_763_712_800).diedAt == 5)
     }
 }

@@ -202,11 +202,12 @@ struct DemoReportTests {
     @Test("Every command to look closer names its address")
     func hints() {
         let lines = DemoHints.lines(
-            martlet: "/bin/martlet", broker: "amqp://b/", configuration: "/t/martlet.yaml", control: "/t/rabbitmqctl",
-            gateway: 1, admin: 2,
+            martlet: "/bin/martlet", broker: "amqp://b/", management: "http://b:9/", configuration: "/t/martlet.yaml",
+            control: "/t/rabbitmqctl", gateway: 1, admin: 2,
             device: DemoHints.Device(owner: "Ada", token: "abcd", port: 5, authority: "/t/ca.pem", state: "/t/d"),
             workers: [("worker-2", 3, 4, "/t/worker-2.log")])
         #expect(lines.contains("  export MARTLET_BROKER_URI=amqp://b/"))
+        #expect(lines.contains("  export MARTLET_BROKER_MANAGEMENT=http://b:9/"))
         #expect(lines.contains("  export PATH=/bin:$PATH"))
         let commands = lines.filter { $0.hasPrefix("  martlet ") }
         #expect(commands.count == 8)
