@@ -6,14 +6,19 @@ package final class LogLines: Sendable {
     /// What is logged from now on, as it comes.
     package let stream: AsyncStream<String>
     private let feed: AsyncStream<String>.Continuation
-    private let lines = Mutex<[String]>([])
+    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
     private let hook = Mutex<(@Sendable (String) -> Void)?>(nil)
 
     /// Keeps nothing yet.
     package init() { (stream, feed) = AsyncStream.makeStream(of: String.self) }
 
     /// What was logged so far: message and metadata.
-    package var all: [String] { lines.withLock(\.self) }
+    package var all: [String] { lines(from: .trace) }
+
+    /// What was logged so far at a level or above it: message and metadata.
+    package func lines(from level: Logger.Level) -> [String] {
+        lines.withLock { $0.filter { $0.level >= level }.map(\.text) }
+    }
 
     /// Logs to here.
     package var logger: Logger { Logger(label: "lines") { _ in Handler(lines: self) } }
@@ -24,8 +29,8 @@ package final class LogLines: Sendable {
         set { hook.withLock { $0 = newValue } }
     }
 
-    private func add(_ line: String) {
-        lines.withLock { $0.append(line) }
+    private func add(_ line: String, _ level: Logger.Level) {
+        lines.withLock { $0.append((level, line)) }
         feed.yield(line)
         onLine?(line)
     }
@@ -40,6 +45,6 @@ package final class LogLines: Sendable {
             set { metadata[key] = newValue }
         }
 
-        func log(event: LogEvent) { lines.add("\(event.message) \(event.metadata ?? [:])") }
+        func log(event: LogEvent) { lines.add("\(event.message) \(event.metadata ?? [:])", event.level) }
     }
 }
