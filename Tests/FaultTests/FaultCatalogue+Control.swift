@@ -34,10 +34,7 @@ extension FaultCatalogue {
             ring.neighbour?.judgeFromNow()
             for _ in 0..<8 {
                 try await ring.endure(.milliseconds(Int.random(in: 100...1_500, using: &random)))
-                try await ring.noteHeld()
-                try await ring.kill(ring.workers.randomElement(using: &random) ?? ring.worker)
-                let next = try ring.startWorker()
-                try await ring.until("the new worker is ready") { next.isReady }
+                try await ring.replaceWorker(using: &random)
             }
             try await ring.awaitPause(of: shop)
             try await ring.judgeNeighbour()
@@ -317,11 +314,8 @@ extension FaultCatalogue {
             try await ring.publish(jobs)
             try await ring.until("the broker ends the first") { try ring.brokerLetters > 0 }
             try await ring.endure(.milliseconds(Int.random(in: 0...500, using: &random)))
-            try await ring.noteHeld()
             waiting.append(try ring.brokerLetters)
-            try await ring.kill(ring.workers.randomElement(using: &random) ?? ring.worker)
-            let next = try ring.startWorker()
-            try await ring.until("the new worker is ready") { next.isReady }
+            try await ring.replaceWorker(using: &random)
         }
         ring.note("\(waiting) letters without results before the kills")
         ring.expect(waiting.contains { $0 > 0 }, "all jobs had their results before the kills: the run says nothing")
@@ -334,6 +328,14 @@ extension FaultCatalogue {
 }
 
 extension FaultRing {
+    /// Kills a worker that chance chooses, and waits until another one is ready in its place.
+    fileprivate func replaceWorker(using random: inout SplitMix64) async throws {
+        try await noteHeld()
+        try await kill(workers.randomElement(using: &random) ?? worker)
+        let next = try startWorker()
+        try await until("the new worker is ready") { next.isReady }
+    }
+
     /// How many copies of RabbitMQ's letters wait for the results of their jobs.
     fileprivate var brokerLetters: Int {
         get throws { try broker.queueCounts()[TopologyNames.brokerLettersQueue]?.total ?? 0 }
