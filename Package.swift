@@ -127,6 +127,7 @@ let package = Package(
         tests("RabbitMQTests", ["RabbitMQ", "EventLoop"]),
         tests("BrokerClientTests", ["BrokerClient", "RabbitMQ", "EventLoop", "TLS", "LocalStack"]),
         tests("PushModelTests", ["PushModel", "Text"]),
+        tests("WebClientTests", ["WebClient", "EventLoop"]),
         tests("TopologyTests", ["Topology", "PushModel", "LocalStack", yams]),
         tests("TraceExportTests", ["TraceExport"]),
         tests(

@@ -1,4 +1,5 @@
 import Foundation
+import Text
 
 /// What a collector made of a request. Pure.
 ///
@@ -8,8 +9,8 @@ package enum ExportAnswer: Equatable, Sendable {
     case taken(refused: Int)
     /// It refuses them for good.
     case refused(String)
-    /// It may take them later: it cannot be reached, or says so.
-    case later(String)
+    /// It may take them later: it cannot be reached, or says so. It may say how long to wait.
+    case later(String, after: Duration? = nil)
 
     /// The body of an answer, as far as it matters.
     private struct Body: Decodable {
@@ -35,14 +36,21 @@ package enum ExportAnswer: Equatable, Sendable {
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - body: The body.
+    ///   - retryAfter: The header `Retry-After`, a number of seconds or a date (RFC 9110, section 10.2.3); nil for none.
+    ///   - now: The time, in seconds since 1970.
     ///   - count: How many spans were sent.
-    init(status: Int, body: Data, count: Int) {
+    init(status: Int, body: Data, retryAfter: String? = nil, now: Int64 = 0, count: Int) {
         switch status {
         case 200...299:
             let rejected = (try? JSONDecoder().decode(Body.self, from: body))?.partialSuccess?.rejectedSpans?.value
             self = .taken(refused: min(max(0, rejected ?? 0), count))
-        case 429, 502, 503, 504: self = .later("it answered \(status)")
+        case 429, 502, 503, 504:
+            self = .later("it answered \(status)", after: retryAfter.flatMap { Self.wait($0, now: now) })
         default: self = .refused("it answered \(status)")
         }
+    }
+    private static func wait(_ retryAfter: String, now: Int64) -> Duration? {
+        let seconds = Int64(retryAfter) ?? HTTPDate.seconds(Array(retryAfter.utf8).span).map { $0 - now }
+        return seconds.map { .seconds(max(0, $0)) }
     }
 }

@@ -12,8 +12,12 @@ package final class SpanExporter: Sendable {
     package static let patience = Duration.seconds(5)
     /// The waits before a batch is sent again.
     package static let waits: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
+    /// The longest wait that a collector can ask for with `Retry-After`.
+    static let longestWait = Duration.seconds(30)
     /// How long the collector may take for a request, in seconds.
     static let timeout = 10.0
+    /// The longest body of the collector's answer, in bytes. It says how many spans were refused, and why.
+    static let longestAnswer = 65_536
 
     /// Sends a request, and tells what the collector made of it.
     package typealias Send = @Sendable (_ body: Data, _ count: Int) async -> ExportAnswer
@@ -57,7 +61,7 @@ package final class SpanExporter: Sendable {
     /// - Returns: Nil if that is not an address.
     package static func post(to address: String) -> Send? {
         guard let url = URL(string: address) else { return nil }
-        let session = WebSession(timeout: timeout, limit: timeout)
+        let session = WebSession(timeout: timeout, limit: timeout, longestBody: longestAnswer)
         return { body, count in
             var request = URLRequest(url: url)
             request.httpMethod = "POST"
@@ -65,7 +69,10 @@ package final class SpanExporter: Sendable {
             request.httpBody = body
             do throws(WebSession.Failure) {
                 let answer = try await session.answer(to: request)
-                return ExportAnswer(status: answer.head.statusCode, body: answer.body, count: count)
+                let retryAfter = answer.head.value(forHTTPHeaderField: "Retry-After")
+                return ExportAnswer(
+                    status: answer.head.statusCode, body: answer.body, retryAfter: retryAfter,
+                    now: Int64(Date().timeIntervalSince1970), count: count)
             } catch {
                 return error.isLoginRefused ? .refused("it wants a login") : .later(error.reason)
             }
@@ -116,12 +123,17 @@ package final class SpanExporter: Sendable {
             case .taken(let refused):
                 return queue.note(exported: spans.count - refused, lost: (refused, .refused))
             case .refused: return queue.note(exported: 0, lost: (spans.count, .refused))
-            case .later:
-                guard let wait = left.popFirst(), await sleep(for: wait) else {
+            case .later(_, let asked):
+                guard let usual = left.popFirst(), await sleep(for: Self.wait(usual, asked)) else {
                     return queue.note(exported: 0, lost: (spans.count, .unreachable))
                 }
             }
         }
+    }
+
+    /// How long a batch waits before it is sent again. The collector can make the usual wait longer, within a limit.
+    static func wait(_ usual: Duration, _ asked: Duration?) -> Duration {
+        max(usual, min(asked ?? .zero, longestWait))
     }
 
     /// Waits, unless the worker ends.

@@ -1,5 +1,6 @@
 package import Foundation
 package import FoundationNetworking
+import Synchronization
 
 /// Requests over HTTP to servers beside the way of a job: the management API, and a collector of traces.
 ///
@@ -14,6 +15,7 @@ package struct WebSession: Sendable {
     }
 
     private let session: URLSession
+    private let delegate: AnswerDelegate
     private let limit: Double?
 
     /// Prepares requests; nothing is sent yet.
@@ -21,11 +23,13 @@ package struct WebSession: Sendable {
     /// - Parameters:
     ///   - timeout: How long a server may be silent during a request, in seconds.
     ///   - limit: How long a request may take in all, in seconds; nil for no limit.
-    package init(timeout: Double, limit: Double? = nil) {
+    ///   - longestBody: The longest body of an answer, in bytes. A longer answer is a failure.
+    package init(timeout: Double, limit: Double? = nil, longestBody: Int) {
         self.limit = limit
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = timeout
-        session = URLSession(configuration: configuration, delegate: RefusalDelegate(), delegateQueue: nil)
+        delegate = AnswerDelegate(longestBody: longestBody)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     /// Sends one request.
@@ -51,10 +55,10 @@ package struct WebSession: Sendable {
     }
 
     /// Sends one request, and ends it when its time is up.
-    private func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        guard let limit else { return try await session.data(for: request) }
-        return try await withThrowingTaskGroup(of: (Data, URLResponse).self) { group in
-            group.addTask { [session] in try await session.data(for: request) }
+    private func data(for request: URLRequest) async throws -> (Data, URLResponse?) {
+        guard let limit else { return try await whole(request) }
+        return try await withThrowingTaskGroup(of: (Data, URLResponse?).self) { group in
+            group.addTask { try await whole(request) }
             group.addTask {
                 try await Task.sleep(for: .seconds(limit))
                 throw Failure(reason: "no whole answer within \(Int(limit)) s", isLoginRefused: false)
@@ -64,13 +68,75 @@ package struct WebSession: Sendable {
             return answer
         }
     }
+
+    /// Sends one request, and gathers its answer. A cancelled task ends the request.
+    private func whole(_ request: URLRequest) async throws -> (Data, URLResponse?) {
+        let task = session.dataTask(with: request)
+        var body = Data()
+        for try await part in delegate.parts(of: task) { body.append(part) }
+        // A cancelled task sees the end of the parts, as if the answer were whole.
+        try Task.checkCancellation()
+        return (body, task.response)
+    }
 }
 
+/// Passes on the answers of a session, part by part, up to a limit.
+///
 /// Follows no redirection, because nobody configured the other server.
 ///
 /// Rejects the challenge of an answer 401. Otherwise the request would wait for ever. The login was sent with the
 /// request, and there is no other.
-private final class RefusalDelegate: NSObject, URLSessionTaskDelegate {
+private final class AnswerDelegate: NSObject, URLSessionDataDelegate, Sendable {
+    /// An answer that arrives.
+    private struct Arriving {
+        let parts: AsyncThrowingStream<Data, any Error>.Continuation
+        /// How many bytes more its body may have.
+        var room: Int
+    }
+
+    private let longestBody: Int
+    /// Answers that are not whole yet, by the identifier of their task.
+    private let arriving = Mutex<[Int: Arriving]>([:])
+
+    /// A delegate without requests.
+    ///
+    /// - Parameter longestBody: The longest body of an answer, in bytes.
+    init(longestBody: Int) { self.longestBody = longestBody }
+
+    /// Starts a task. Whoever no longer reads the parts ends it.
+    ///
+    /// - Returns: The parts of the answer's body. They end with the error of the task, or with a `WebSession.Failure`
+    ///   where the body is too long.
+    func parts(of task: URLSessionDataTask) -> AsyncThrowingStream<Data, any Error> {
+        let (parts, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
+        arriving.withLock {
+            $0[task.taskIdentifier] = Arriving(parts: continuation, room: longestBody)
+        }
+        task.resume()
+        return parts
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let answer = arriving.withLock { arriving in
+            arriving[dataTask.taskIdentifier]?.room -= data.count
+            return arriving[dataTask.taskIdentifier]
+        }
+        guard let answer else { return }
+        if answer.room >= 0 {
+            answer.parts.yield(data)
+        } else {
+            answer.parts.finish(
+                throwing: WebSession.Failure(
+                    reason: "its answer is longer than \(longestBody) bytes", isLoginRefused: false))
+            dataTask.cancel()
+        }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        arriving.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.parts.finish(throwing: error)
+    }
+
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

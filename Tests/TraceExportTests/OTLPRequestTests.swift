@@ -68,4 +68,14 @@ struct OTLPRequestTests {
     func answers(_ status: Int, _ body: String, _ meaning: ExportAnswer) {
         #expect(ExportAnswer(status: status, body: Data(body.utf8), count: 10) == meaning)
     }
+    @Test(
+        "A collector may say how long to wait, in seconds or with a date",
+        arguments: [
+            ("7", .seconds(7)), ("0", .zero), ("-5", .zero), ("Sun, 06 Nov 1994 08:49:37 GMT", .seconds(60)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", .zero), ("soon", nil), ("", nil), (nil, nil),
+        ] as [(String?, Duration?)])
+    func waits(_ retryAfter: String?, _ wait: Duration?) {
+        let answer = ExportAnswer(status: 503, body: Data(), retryAfter: retryAfter, now: 784_111_717, count: 10)
+        #expect(answer == .later("it answered 503", after: wait))
+    }
 }

@@ -66,6 +66,15 @@ struct SpanExporterTests {
         #expect(collector.told.withLock { $0 } == answers)
     }
 
+    @Test("A batch waits as long as the collector asks, within a limit, and never less than without that")
+    func asked() {
+        let wait = SpanExporter.wait
+        #expect(wait(.seconds(2), nil) == .seconds(2))
+        #expect(wait(.seconds(2), .seconds(1)) == .seconds(2))
+        #expect(wait(.seconds(2), .seconds(9)) == .seconds(9))
+        #expect(wait(.seconds(2), .seconds(86_400)) == SpanExporter.longestWait)
+    }
+
     @Test("A batch that nobody takes is dropped and counted after some tries, and the next one gets its own")
     func unreachable() async {
         let (collector, counts) = await export(SpanQueue.batch + 1, answers: [.later("no route")])

@@ -45,7 +45,7 @@ final class WorkerTracing: Sendable {
                     case .taken(refused: 0): nil
                     case .taken(let refused): ("partial", "it refused \(refused) spans")
                     case .refused(let reason): ("refused", reason)
-                    case .later(let reason): ("later", reason)
+                    case .later(let reason, _): ("later", reason)
                     }
                 let news = outages.withLock { $0.note(failure: failure, now: .now()) }
                 switch news {

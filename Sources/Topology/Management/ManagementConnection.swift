@@ -14,6 +14,9 @@ struct ManagementConnection: Sendable {
         case delete = "DELETE"
     }
 
+    /// The longest answer that is read, in bytes. A thousand queues with all their facts come to some 5 MB.
+    static let longestAnswer = 256 << 20
+
     /// The place of the API, without user and password; for messages.
     let place: String
     /// The place in parts, with the user.
@@ -42,7 +45,7 @@ struct ManagementConnection: Sendable {
         location = ManagementPlace(
             host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login.first ?? "")
         authorization = "Basic " + Base64.standard.text(Array(login.joined(separator: ":").utf8))
-        session = WebSession(timeout: timeout)
+        session = WebSession(timeout: timeout, longestBody: Self.longestAnswer)
     }
 
     /// Sends one request and gives the answer's body.
