@@ -16,7 +16,7 @@ extension KillTests {
     }
 
     /// How many jobs wait; MARTLET_BACKLOG says otherwise.
-    private static let backlogSize = getenv("MARTLET_BACKLOG").flatMap { Int(String(cString: $0)) } ?? 20_000
+    private static let backlogSize = getenv("MARTLET_BACKLOG").flatMap { Int(String(cString: $0)) } ?? 10_000
     /// The most memory a worker may have for itself, in kilobytes; with a sanitizer it needs more, and
     /// MARTLET_FAULT_MEMORY says how many MiB.
     private static let memoryLimit = (getenv("MARTLET_FAULT_MEMORY").flatMap { Int(String(cString: $0)) } ?? 64) << 10

@@ -11,7 +11,7 @@ import Testing
 struct KillTests {
     /// How many workers are killed, one per round; MARTLET_KILLS says otherwise. Each round takes half a minute of the
     /// time that every change waits for; hundreds of kills belong to `make faults`.
-    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 2
+    static let rounds = getenv("MARTLET_KILLS").flatMap { Int(String(cString: $0)) } ?? 1
     /// How many jobs each round publishes. The second half takes some seconds per push, so that the blow comes under
     /// load however fast the machine is.
     static let jobs = 10_000
