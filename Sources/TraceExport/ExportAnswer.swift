@@ -39,7 +39,7 @@ package enum ExportAnswer: Equatable, Sendable {
     ///   - retryAfter: The header `Retry-After`, a number of seconds or a date (RFC 9110, section 10.2.3); nil for none.
     ///   - now: The time, in seconds since 1970.
     ///   - count: How many spans were sent.
-    init(status: Int, body: Data, retryAfter: String? = nil, now: Int64 = 0, count: Int) {
+    init(status: Int, body: Data, retryAfter: String?, now: Int64, count: Int) {
         switch status {
         case 200...299:
             let rejected = (try? JSONDecoder().decode(Body.self, from: body))?.partialSuccess?.rejectedSpans?.value
@@ -49,6 +49,7 @@ package enum ExportAnswer: Equatable, Sendable {
         default: self = .refused("it answered \(status)")
         }
     }
+
     private static func wait(_ retryAfter: String, now: Int64) -> Duration? {
         let seconds = Int64(retryAfter) ?? HTTPDate.seconds(Array(retryAfter.utf8).span).map { $0 - now }
         return seconds.map { .seconds(max(0, $0)) }

@@ -16,7 +16,7 @@ package final class SpanExporter: Sendable {
     static let longestWait = Duration.seconds(30)
     /// How long the collector may take for a request, in seconds.
     static let timeout = 10.0
-    /// The longest body of the collector's answer, in bytes. It says how many spans were refused, and why.
+    /// The longest body of the collector's answer, in bytes. The answer says how many spans were refused, and why.
     static let longestAnswer = 65_536
 
     /// Sends a request, and tells what the collector made of it.
@@ -74,7 +74,7 @@ package final class SpanExporter: Sendable {
                     status: answer.head.statusCode, body: answer.body, retryAfter: retryAfter,
                     now: Int64(Date().timeIntervalSince1970), count: count)
             } catch {
-                return error.isLoginRefused ? .refused("it wants a login") : .later(error.reason)
+                return error.kind == .loginRefused ? .refused("it wants a login") : .later(error.reason)
             }
         }
     }

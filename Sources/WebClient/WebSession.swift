@@ -8,10 +8,20 @@ import Synchronization
 package struct WebSession: Sendable {
     /// Why there was no answer.
     package struct Failure: Error {
+        /// What kind of failure it is.
+        package enum Kind: Sendable {
+            /// There is no answer, or not a whole one.
+            case unanswered
+            /// The server asked for another login. Foundation reports a rejected challenge as a cancelled request.
+            case loginRefused
+            /// The answer's body is longer than the limit.
+            case tooLong
+        }
+
+        /// The kind.
+        package let kind: Kind
         /// The reason in words.
         package let reason: String
-        /// Whether the server asked for another login: Foundation reports a rejected challenge as a cancelled request.
-        package let isLoginRefused: Bool
     }
 
     private let session: URLSession
@@ -41,7 +51,7 @@ package struct WebSession: Sendable {
         do {
             let (data, response) = try await data(for: request)
             guard let head = response as? HTTPURLResponse else {
-                throw Failure(reason: "the answer is not one of HTTP", isLoginRefused: false)
+                throw Failure(kind: .unanswered, reason: "the answer is not one of HTTP")
             }
             return (data, head)
         } catch let failure as Failure {
@@ -49,8 +59,8 @@ package struct WebSession: Sendable {
         } catch {
             let code = (error as? URLError)?.code
             throw Failure(
-                reason: (error as? URLError)?.localizedDescription ?? "\(error)",
-                isLoginRefused: code == .cancelled && !Task.isCancelled)
+                kind: code == .cancelled && !Task.isCancelled ? .loginRefused : .unanswered,
+                reason: (error as? URLError)?.localizedDescription ?? "\(error)")
         }
     }
 
@@ -61,7 +71,7 @@ package struct WebSession: Sendable {
             group.addTask { try await whole(request) }
             group.addTask {
                 try await Task.sleep(for: .seconds(limit))
-                throw Failure(reason: "no whole answer within \(Int(limit)) s", isLoginRefused: false)
+                throw Failure(kind: .unanswered, reason: "no whole answer within \(Int(limit)) s")
             }
             defer { group.cancelAll() }
             guard let answer = try await group.next() else { throw CancellationError() }
@@ -110,9 +120,7 @@ private final class AnswerDelegate: NSObject, URLSessionDataDelegate, Sendable {
     func parts(of task: URLSessionDataTask) -> AsyncThrowingStream<Data, any Error> {
         let (parts, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
         continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
-        arriving.withLock {
-            $0[task.taskIdentifier] = Arriving(parts: continuation, room: longestBody)
-        }
+        arriving.withLock { $0[task.taskIdentifier] = Arriving(parts: continuation, room: longestBody) }
         task.resume()
         return parts
     }
@@ -127,8 +135,7 @@ private final class AnswerDelegate: NSObject, URLSessionDataDelegate, Sendable {
             answer.parts.yield(data)
         } else {
             answer.parts.finish(
-                throwing: WebSession.Failure(
-                    reason: "its answer is longer than \(longestBody) bytes", isLoginRefused: false))
+                throwing: WebSession.Failure(kind: .tooLong, reason: "the answer is longer than \(longestBody) bytes"))
             dataTask.cancel()
         }
     }

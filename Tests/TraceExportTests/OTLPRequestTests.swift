@@ -66,8 +66,9 @@ struct OTLPRequestTests {
             (404, "", .refused("it answered 404")), (500, "", .refused("it answered 500")),
         ])
     func answers(_ status: Int, _ body: String, _ meaning: ExportAnswer) {
-        #expect(ExportAnswer(status: status, body: Data(body.utf8), count: 10) == meaning)
+        #expect(ExportAnswer(status: status, body: Data(body.utf8), retryAfter: nil, now: 0, count: 10) == meaning)
     }
+
     @Test(
         "A collector may say how long to wait, in seconds or with a date",
         arguments: [

@@ -14,7 +14,7 @@ struct ManagementConnection: Sendable {
         case delete = "DELETE"
     }
 
-    /// The longest answer that is read, in bytes. A thousand queues with all their facts come to some 5 MB.
+    /// The longest answer that is read, in bytes. Lists of queues, with all their facts, are the longest answers.
     static let longestAnswer = 256 << 20
 
     /// The place of the API, without user and password; for messages.
@@ -73,19 +73,30 @@ struct ManagementConnection: Sendable {
             let answer = try await session.answer(to: request)
             (data, status) = (answer.body, answer.head.statusCode)
         } catch {
-            guard !error.isLoginRefused else {
-                throw ManagementError(
-                    code: .refused,
-                    message: "the management API at \(place) refused the login: check user and password, and that the "
-                        + "user has the tag management, or policymaker to change policies")
-            }
-            throw ManagementError(
-                code: .unreachable,
-                message: "the management API at \(place) cannot be reached: \(error.reason) "
-                    + "(is the plugin on? rabbitmq-plugins enable rabbitmq_management)")
+            throw failure(error, method, encoded)
         }
         guard (200...299).contains(status) else { throw failure(status, data, method, encoded) }
         return data
+    }
+
+    private func failure(_ failure: WebSession.Failure, _ method: Method, _ path: String) -> ManagementError {
+        switch failure.kind {
+        case .loginRefused:
+            ManagementError(
+                code: .refused,
+                message: "the management API at \(place) refused the login: check user and password, and that the "
+                    + "user has the tag management, or policymaker to change policies")
+        case .tooLong:
+            ManagementError(
+                code: .unexpectedAnswer,
+                message: "the answer to \(method.rawValue) /api/\(path) at \(place) cannot be read: "
+                    + "\(failure.reason); check that this is the address of RabbitMQ's management API")
+        case .unanswered:
+            ManagementError(
+                code: .unreachable,
+                message: "the management API at \(place) cannot be reached: \(failure.reason) "
+                    + "(is the plugin on? rabbitmq-plugins enable rabbitmq_management)")
+        }
     }
 
     private func failure(_ status: Int, _ data: Data, _ method: Method, _ path: String) -> ManagementError {
