@@ -41,7 +41,7 @@ enum FaultSelection {
         let names = text.split(separator: ",")
         let numbers = Set(names.compactMap { Int($0) })
         let isQuick = names.contains("quick")
-        return FaultCatalogue.all.filter { isQuick && $0.isQuick || !numbers.isDisjoint(with: $0.numbers) }
-            + (names.contains("random") ? [FaultCatalogue.random] : [])
+        let named = FaultCatalogue.all.filter { isQuick && $0.isQuick || !numbers.isDisjoint(with: $0.numbers) }
+        return names.contains("random") ? named + [FaultCatalogue.random] : named
     }
 }

@@ -12,7 +12,7 @@ struct FuzzCorpusTests {
         #expect(!files.isEmpty)
         for file in files {
             let bytes = [UInt8](try Data(contentsOf: file))
-            let step = max(1, bytes.count / 200)
+            let step = max(1, bytes.count / 64)
             for length in stride(from: 0, to: bytes.count, by: step) { target.run(Array(bytes.prefix(length))) }
             target.run(bytes)
         }
@@ -24,7 +24,7 @@ struct FuzzCorpusTests {
         let directory = root.appendingPathComponent("Corpus").appendingPathComponent(target.rawValue)
         for file in try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil) {
             let bytes = [UInt8](try Data(contentsOf: file))
-            let step = max(1, bytes.count / 100)
+            let step = max(1, bytes.count / 32)
             for position in stride(from: 0, to: bytes.count, by: step) {
                 var changed = bytes
                 changed[position] ^= 1 << UInt8(position % 8)

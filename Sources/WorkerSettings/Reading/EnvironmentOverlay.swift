@@ -118,7 +118,8 @@ struct EnvironmentOverlay {
         let words = name.split(separator: "_")
         if words.last == "PORT", value.contains("://") { return true }
         return zip(words, words.dropFirst()).contains { word, next in
-            word == "SERVICE" ? next == "HOST" || next == "PORT" : word == "PORT" && Int(next) != nil
+            if word == "SERVICE" { return next == "HOST" || next == "PORT" }
+            return word == "PORT" && Int(next) != nil
         }
     }
 }

@@ -232,11 +232,12 @@ struct RedeliveryMemoryTests {
                 unsent: [100], unfinished: [Unfinished(key: 10 + round, job: Work(), bytes: 1)], now: now)
             memory.all.channelOpened(now: now)
         }
-        memory.all.forgetIfDue(now: at(lifetime + second))
-        #expect((0..<4).map { find($0, in: &memory, now: at(lifetime + second)) }.filter { $0 == "settled" }.count == 2)
-        #expect(
-            (10..<14).map { find($0, in: &memory, now: at(lifetime + second)) }.filter { $0 == "unfinished" }.count == 2
-        )
+        let later = at(lifetime + second)
+        memory.all.forgetIfDue(now: later)
+        let settled = (0..<4).filter { find($0, in: &memory, now: later) == "settled" }
+        #expect(settled.count == 2)
+        let unfinished = (10..<14).filter { find($0, in: &memory, now: later) == "unfinished" }
+        #expect(unfinished.count == 2)
         #expect(memory.count == 1, "the job of the latest loss is prolonged by its own news")
         memory.all.forgetIfDue(now: at(lifetime + second * 3))
         #expect(memory.count == 0 && memory.bytes == 0)
