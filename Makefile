@@ -13,7 +13,7 @@ F ?=
 SEED ?=
 SECONDS ?=
 SANITIZE ?= address thread
-TESTS ?= $(patsubst Tests/%,^%\.,$(wildcard Tests/*Tests))
+TESTS ?=
 EARLIER ?=
 BROKERS ?=
 JOBS ?= 1000000
@@ -93,19 +93,8 @@ later: packages-test build
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)
 
-# Each sanitizer has a build directory of its own, so that going from one to the other builds nothing anew. What a test
-# starts (martlet, as a process) is built the same way and stands beside it. The first report ends the process. Each module
-# of tests has a process: the thread sanitizer's own tables were seen to break after 800 tests in one. Leaks are left to
-# tests of their own: what the runtime keeps until the end would all be reported. Suppressions need names, and so
-# the symbolizer, also in processes that have no PATH. Workers need more memory and time with a sanitizer than the faults
-# allow.
-sanitize: symbolizer = external_symbolizer_path=$(dir $(shell command -v swift))llvm-symbolizer
 sanitize: swift packages-test python
-	status=0; for kind in $(SANITIZE); do for tests in $(foreach one,$(TESTS),'$(one)'); do \
-	    MARTLET_FAULT_MEMORY=1024 MARTLET_FAULT_SLOWNESS=4 ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 \
-	    TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$(CURDIR)/Tests/Sanitize/thread.txt:$(symbolizer) \
-	    swift test --sanitize=$$kind --build-path .build/$$kind --no-parallel --filter "$$tests" || status=1; \
-	done; done; exit $$status
+	status=0; for kind in $(SANITIZE); do Tests/Sanitize/run $$kind $(foreach one,$(TESTS),'$(one)') || status=1; done; exit $$status
 
 examples: swift packages-examples
 	MARTLET_EXAMPLES=1 .ci/test --filter ExamplesTests
