@@ -1,4 +1,5 @@
 import PushModel
+import Text
 
 /// A result as a consumer gets it: as a message of its own, or together with others.
 package struct ReceivedResult {
@@ -8,6 +9,17 @@ package struct ReceivedResult {
     package var messageID: String
     /// Its body. A result that came together with others gets a body made from that message's body.
     package var body: [UInt8]
+
+    /// What commands print with `--output json`: the body with its `message_id` as a field, as in a message of several
+    /// results. In a message of its own, a result's `message_id` is a property.
+    package var line: [UInt8] {
+        guard !isEntry, let start = body.firstIndex(of: UInt8(ascii: "{")) else { return body }
+        let field = "{\"\(BatchField.messageID.name)\":\(JSONEscaping.quoted(messageID)),"
+        return Array(field.utf8) + body[(start + 1)...]
+    }
+
+    /// Whether it came together with others.
+    private var isEntry = false
 
     /// Reads a message.
     ///
@@ -26,7 +38,7 @@ package struct ReceivedResult {
         let entries = ResultBatchReader.entries(in: body) ?? []
         let results = entries.compactMap { entry in
             ResultRecord.parse(entry.body).map {
-                ReceivedResult(record: $0, messageID: entry.messageID, body: entry.body)
+                ReceivedResult(record: $0, messageID: entry.messageID, body: entry.body, isEntry: true)
             }
         }
         return results.count == entries.count ? results : []

@@ -158,7 +158,7 @@ package enum DeviceTokenPrefix {
             "0ff00000        no answer",
             "c0de00<code>    RST_STREAM with that HTTP/2 error code in hexadecimal: c0de0008",
             "90a000<code>    200, then GOAWAY; 90a100<code>: GOAWAY before this push; 90a200<code>: GOAWAY, no answer",
-            "c105ed00        the connection is closed without a word",
+            "c105ed00        the connection is closed without a word, so other pushes on it get no answer either",
             "Other digits choose nothing: 200, or what the scenario says.",
         ]
         return lines.joined(separator: "\n")

@@ -13,7 +13,8 @@ struct ContextCommand: ParsableCommand {
             MARTLET_BROKER_… win over contexts. The file is martlet/contexts.json in XDG_CONFIG_HOME or ~/.config.
 
             Examples:
-              martlet context add staging --broker amqps://me@mq.staging.example.com --broker-password-file ~/.mq
+              martlet context add staging --broker amqps://me@mq.staging.example.com \\
+                  --broker-password-file ~/.mq
               martlet context use staging
               martlet context ls
             """,

@@ -15,7 +15,7 @@ extension DeadCommand {
 
         @OptionGroup var selection: Selection
         @Flag(help: "Delete all letters of the queue.") var all = false
-        @Option(help: "Delete no more letters than this.") var limit = Int.max
+        @Option(help: "Delete no more letters than this.") var limit: Int?
         @Option(help: "At most so many letters a second, 0.01 or more.") var rate: Double?
         @Flag(help: "Only say what would be deleted.") var dryRun = false
         @Flag(help: "Do not ask.") var yes = false
@@ -23,7 +23,7 @@ extension DeadCommand {
 
         func validate() throws {
             try selection.requireChoice(all: all)
-            if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+            if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
             if let rate, !(rate >= 0.01) { throw ValidationError("--rate must be 0.01 or more.") }
         }
 
@@ -34,7 +34,7 @@ extension DeadCommand {
             if !yes, !dryRun { try Console.confirm("Delete dead letters of \(selection.name) for good?") }
             var (count, progress, pacer) = (0, ProgressLine(enabled: true), rate.map(Pacer.init))
             let reading = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
-                guard count < limit else { return }
+                guard count < limit ?? .max else { return }
                 count += 1
                 if dryRun { return Console.data(letter.line) }
                 if let wait = pacer?.wait(now: .now()), wait > .zero { try link.pause(wait) { _ in } }

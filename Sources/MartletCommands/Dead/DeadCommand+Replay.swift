@@ -24,7 +24,8 @@ extension DeadCommand {
 
                 The user apns-replayer may do this. Examples:
                   martlet dead replay --outcome exhausted --dry-run
-                  martlet dead replay --outcome expired --campaign campaign-7/ --deadline +2h --rate 500
+                  martlet dead replay --outcome expired --campaign campaign-7/ \\
+                      --deadline +2h --rate 500
                   martlet dead replay --id 0193c0de-7a5b-7c3d-9e10-2f6b1a7c8d90
                 """)
 
@@ -37,14 +38,14 @@ extension DeadCommand {
         var name: String?
         @Option(help: "A new deadline for the jobs: a time, or +2h.", transform: MomentArgument.init)
         var deadline: MomentArgument?
-        @Option(help: "Replay no more letters than this.") var limit = Int.max
+        @Option(help: "Replay no more letters than this.") var limit: Int?
         @Option(help: "At most so many jobs a second, 0.01 or more.") var rate: Double?
         @Flag(help: "Only say what would happen.") var dryRun = false
         @OptionGroup(title: "Broker") var broker: BrokerOptions
 
         func validate() throws {
             try selection.requireChoice(all: all)
-            if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+            if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
             // Letters that wait for the rate are held unacknowledged, and RabbitMQ limits how long that may be.
             if let rate, !(rate >= 0.01) { throw ValidationError("--rate must be 0.01 or more.") }
             if let name, name.isEmpty || name.utf8.count > 64 { throw ValidationError("--name has 1 to 64 bytes.") }
@@ -82,7 +83,7 @@ extension DeadCommand {
         ) throws(CommandFailure) -> DeadReading {
             let now = JobIdentifier.now()
             let reading = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
-                guard replay.published < limit else { return }
+                guard replay.published < limit ?? .max else { return }
                 let job = Result { () throws(ReplayedJob.Obstacle) in
                     try ReplayedJob(
                         letter, name: name, deadline: deadline?.milliseconds(now: now),

@@ -32,13 +32,13 @@ extension DeadCommand {
         @Flag(help: "Print those on hold, too, with the action hold.") var held = false
         @Flag(help: "Take the letters of what was printed out of the queue.") var drain = false
         @Flag(help: "Do not ask before --drain takes letters away.") var yes = false
-        @Option(help: "Export no more letters than this.") var limit = Int.max
+        @Option(help: "Export no more letters than this.") var limit: Int?
         @OptionGroup var filter: LetterFilter
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @OptionGroup var format: OutputOptions
 
         func validate() throws {
-            if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+            if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
             if held || drain, !export { throw ValidationError("--held and --drain belong to --export.") }
             if yes, !drain { throw ValidationError("--yes belongs to --drain; nothing else takes letters away.") }
         }
@@ -63,7 +63,8 @@ extension DeadCommand {
                     return
                 }
                 // Holds count from all letters, also from those that are not wanted.
-                list.add(tokens, isWanted: list.letterCount < limit && filter.admits(letter, of: routes, now: now))
+                let hasRoom = list.letterCount < limit ?? .max
+                list.add(tokens, isWanted: hasRoom && filter.admits(letter, of: routes, now: now))
             }
             // The letters that were not read are the newest. There may be a hold among them.
             let consequence = "nothing is exported, and all letters stay"

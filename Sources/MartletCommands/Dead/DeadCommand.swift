@@ -122,7 +122,7 @@ struct DeadCommand: ParsableCommand {
         func run() throws {
             var shown = 0
             let reading = try DeadCommand.look(selection, broker) { letter in
-                guard letter.matches(id: id) else { return }
+                guard letter.hasID(beginningWith: id) else { return }
                 if shown > 0 && format.output == .text { Console.data("") }
                 shown += 1
                 switch format.output {

@@ -69,10 +69,10 @@ struct DeadLetter {
         return message.lastDeath?.routingKey ?? message.routingKey
     }
 
-    /// Whether this is the letter of a job.
+    /// Whether the job's id begins so.
     ///
     /// - Parameter id: The job id, or the beginning of one.
-    func matches(id: String) -> Bool { !id.isEmpty && message.messageID.hasPrefix(id) }
+    func hasID(beginningWith id: String) -> Bool { !id.isEmpty && message.messageID.hasPrefix(id) }
 
     /// One line of the list.
     var line: String {

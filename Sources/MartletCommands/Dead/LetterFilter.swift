@@ -1,4 +1,5 @@
 import ArgumentParser
+import Rig
 import Text
 import WorkerSettings
 
@@ -9,7 +10,7 @@ struct LetterFilter: ParsableArguments {
     @Option(
         help: "Only letters whose jobs came for this route, by the configuration's topics; may be repeated.")
     var route: [String] = []
-    @Option(help: "Only jobs whose id begins like this; may be repeated.") var id: [String] = []
+    @Option(help: "Only the job with this id; may be repeated.") var id: [String] = []
     @Option(help: "Only jobs whose reference begins like this, for example campaign-7/.") var campaign: String?
     @Option(help: "Only letters that are older, for example 14d.") var olderThan: TimeSpan?
     @Option(help: "Only letters that are younger, for example 2h.") var newerThan: TimeSpan?
@@ -47,7 +48,7 @@ struct LetterFilter: ParsableArguments {
         return (topic.isEmpty || topic.contains(letter.topic))
             && (routes.map { $0.take(jobsOf: letter.jobRoutingKey) } ?? true)
             && (reason.isEmpty || reason.contains(where: letter.has(reason:)))
-            && (id.isEmpty || id.contains { letter.matches(id: $0) })
+            && (id.isEmpty || id.contains(letter.message.messageID))
             && (campaign.map { letter.reference?.hasPrefix($0) ?? false } ?? true)
             && (olderThan.map { span in age.map { $0 > span.duration.wholeMilliseconds } ?? false } ?? true)
             && (newerThan.map { span in age.map { $0 < span.duration.wholeMilliseconds } ?? false } ?? true)

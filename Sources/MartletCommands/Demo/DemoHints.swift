@@ -24,8 +24,10 @@ struct DemoHints {
     init(_ run: LocalRun, _ workers: [DemoWorkers.Member], _ devices: [DemoDevices.Member]) throws {
         let control = try run.directory.write(Self.controlScript(run.broker.environment), to: "rabbitmqctl")
         let app = DemoJobMix.apps[0].topic
+        // Some clients take a slash at the end for a virtual host without a name.
+        let broker = run.broker.uri.hasSuffix("/") ? String(run.broker.uri.dropLast()) : run.broker.uri
         lines = Self.lines(
-            martlet: try LocalRun.executable(), broker: run.broker.uri, management: run.broker.managementURI,
+            martlet: try LocalRun.executable(), broker: broker, management: run.broker.managementURI,
             configuration: run.configurationFile,
             control: control, gateway: run.simulator.port, admin: run.simulator.adminPort ?? 0,
             device: Device(

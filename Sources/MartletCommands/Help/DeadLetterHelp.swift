@@ -72,11 +72,11 @@ struct DeadLetterHelp: ParsableCommand {
     private static var text: String {
         var help = HelpText(
             """
-            The worker publishes a dead letter for each notification that is not accepted. A cancelled one has a letter \
-            only if the operator asked for it. RabbitMQ writes some letters itself. A job with many device tokens has \
-            one letter for each outcome, reason and action. martlet dead list and martlet dead show look at letters, \
-            martlet dead replay publishes them again, martlet dead purge deletes them, and martlet dead tokens exports \
-            dead device tokens.
+            The worker publishes a dead letter for what is not accepted: one for each job, outcome, reason and action, \
+            so a job with many device tokens can have several. What is cancelled has a letter only if the operator \
+            asked for it. RabbitMQ writes some letters itself. martlet dead list and martlet dead show look at \
+            letters, martlet dead replay publishes them again, martlet dead purge deletes them, and martlet dead \
+            tokens exports dead device tokens.
             """)
         help.add(
             "Exchange and routing key",

@@ -16,10 +16,12 @@ struct PushCommand: ParsableCommand, UsesContext {
 
             Examples:
               martlet push 00fc13ad… --topic com.example.app --alert "Shipped" --wait
-              martlet push 00fc13ad… --topic com.example.app --alert "Good evening" --at 18:00
+              martlet push 00fc13ad… --topic com.example.app --alert "Dinner" --at 18:00
               martlet push a1b2 c3d4 --topic com.example.app --payload order.json
-              martlet push --channel dHN0LXNyY2gtY2hubA== --topic com.example.app --event update --content-state '{"goals":2}'
-              martlet push --create-channel --storage-policy most-recent --topic com.example.app --wait
+              martlet push --channel dHN0LXNyY2gtY2hubA== --topic com.example.app \\
+                  --event update --content-state '{"goals":2}'
+              martlet push --create-channel --storage-policy most-recent \\
+                  --topic com.example.app --wait
               martlet push --jobs campaign.jsonl --rate 5000
               generate-jobs | martlet push --jobs - --topic com.example.app
             """)

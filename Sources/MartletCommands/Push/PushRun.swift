@@ -173,7 +173,7 @@ struct PushRun {
     private mutating func show(_ result: ReceivedResult) {
         summary.add(result.record)
         if format == .json {
-            Console.data(result.body)
+            Console.data(result.line)
         } else if quiet || result.record.outcome != Outcome.accepted.rawValue {
             progress.clear()
             result.record.print()

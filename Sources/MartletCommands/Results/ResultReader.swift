@@ -125,7 +125,7 @@ struct ResultReader {
         guard !onlySummary else { return progress.show("  \(summary.shortLine)") }
         switch format {
         case .text: result.record.print()
-        case .json: Console.data(result.body)
+        case .json: Console.data(result.line)
         }
     }
 

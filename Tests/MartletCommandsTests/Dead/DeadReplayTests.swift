@@ -71,13 +71,14 @@ struct DeadReplayTests {
         #expect(job.body == letter("one").body)
     }
 
-    @Test("Two letters of one job are two jobs")
+    @Test("Two letters of one job are two jobs; a job whose id begins so is another one")
     func twoLetters() throws {
         try broker.bury(
             letter("one", more: [("x-apns-indexes", .text("0"))]),
-            letter("one", "unknown", more: [("x-apns-indexes", .text("1-2"))]))
+            letter("one", "unknown", more: [("x-apns-indexes", .text("1-2"))]),
+            letter("one-2"))
         #expect(try dead("replay", "--id", "one").status == 0)
-        #expect(try count("apns.q.dead") == 0)
+        #expect(try count("apns.q.dead") == 1)
         let jobs = try take(2, from: "apns.q.jobs.shop")
         #expect(Set(jobs.map { $0.header("x-apns-indexes") }) == ["0", "1-2"])
     }

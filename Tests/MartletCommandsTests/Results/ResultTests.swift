@@ -57,6 +57,8 @@ struct ResultTests {
         #expect(results.allSatisfy { ResultRecord.parse($0.body) == $0.record })
         let single = ReceivedResult.read(Array(body.utf8), messageID: "m")
         #expect(single.map(\.messageID) == ["m"] && single[0].body == Array(body.utf8))
+        #expect(String(decoding: single[0].line, as: UTF8.self) == #"{"message_id":"m",\#(body.dropFirst())"#)
+        #expect(results.allSatisfy { $0.line == $0.body }, "a result of several has the field already")
         let broken = #"{"outcome":"accepted","results":[{"message_id":"m1","index":0},{"message_id":"m2"}]}"#
         #expect(ReceivedResult.read(Array(broken.utf8), messageID: "m").isEmpty, "one entry is not a result")
     }
