@@ -19,14 +19,14 @@ struct DeadTokenPageTests {
     @Test("Results says at which shares of dead device tokens a hold begins and ends")
     func shares() {
         #expect(DeadTokenWatch.firstLimit == 1.0 / 2 && DeadTokenWatch.clearMajority == 1.0 / 3)
-        #expect(text.contains("from the time when at least half of the route's latest answers call a device token"))
-        #expect(text.contains("It ends when at most a third of them do."))
+        #expect(text.contains("Once at least half of the route's latest answers call a device token"))
+        #expect(text.contains("That ends when at most a third of them do."))
     }
 
     @Test("Results says how many answers a worker looks at, and how many it needs to judge")
     func answers() {
         let latest = Int(DeadTokenWatch.latest)
-        #expect(text.contains("The latest answers are about \(latest), and as many more as requests of the route"))
+        #expect(text.contains("means about \(latest) answers, and one more for each request of the route"))
         let least = DeadTokenWatch.minimumAnswers
         #expect(text.contains("A worker needs \(least) answers to judge, and each running worker judges alone."))
         #expect(text.contains("say `drop_token`: about \(least) on a quiet route, and more on a busy one."))
