@@ -51,7 +51,15 @@ extension FaultRing {
 
     /// Waits until no job is left, neither in its queue nor in one for retries.
     func untilDone() async throws {
-        try await until("everything is done") { [broker] in
+        // A job on its way from a retry queue to its own is in neither for a moment. Two looks do not both miss it.
+        repeat {
+            try await until("everything is done") { [self] in try holdsNoJob }
+        } while try await !BlockingWork.run("queue counts") { [self] in try holdsNoJob }
+    }
+
+    /// Whether no job is in any queue; blocks for a moment.
+    private var holdsNoJob: Bool {
+        get throws {
             try broker.queueCounts().allSatisfy { name, counts in
                 counts.total == 0 || !(name.hasPrefix("apns.q.jobs.") || name.hasPrefix("apns.q.retry."))
             }
