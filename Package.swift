@@ -69,7 +69,7 @@ let package = Package(
         module("HTTP2", ["CNGHTTP2"]),
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "Text", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),
-        module("PushModel", ["Text"]),
+        module("PushModel", ["TLS", "Text"]),
         module("WebClient", [], []),
         module("Topology", ["Text", "PushModel", "WebClient"], []),
         module("TraceExport", ["Text", "WebClient", collections], []),

@@ -1,3 +1,4 @@
+import TLS
 package import Text
 
 /// A job that was read and found in order: what is to be sent, to whom, and under which conditions.

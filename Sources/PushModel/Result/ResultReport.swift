@@ -1,3 +1,4 @@
+import TLS
 package import Text
 
 /// The result of one notification, beside what its job says.

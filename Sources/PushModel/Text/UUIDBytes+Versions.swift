@@ -1,3 +1,4 @@
+package import TLS
 package import Text
 
 // UUIDs that are made from a name or from the time.
@@ -17,9 +18,12 @@ extension UUIDBytes {
     /// A version-5 UUID from a hash that has taken in the namespace and the name.
     package init(v5 hash: consuming SHA1) {
         let digest = hash.finish()
+        let bytes = digest.span.bytes
+        let high = UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self))
+        let low = UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self))
         self.init(
-            high: (UInt64(digest.0) << 32 | UInt64(digest.1)) & 0xFFFF_FFFF_FFFF_0FFF | 0x5000,
-            low: (UInt64(digest.2) << 32 | UInt64(digest.3)) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x5000,
+            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
     /// A UUID that sorts by time (version 7, RFC 9562 section 5.7).

@@ -1,5 +1,6 @@
 import PushModel
 import RabbitMQ
+import TLS
 import Text
 
 /// The part of the journal's key that all notifications of a message share: a hash of body and id. The JSON of the body

@@ -1,4 +1,5 @@
 import PushModel
+import TLS
 import Text
 
 // The keys by which a notification and its device token are recognised.

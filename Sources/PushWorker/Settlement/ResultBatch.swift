@@ -1,4 +1,5 @@
 import PushModel
+import TLS
 import Text
 
 /// Several results that go out as one message. They have the outcome, the environment and the topic in common.

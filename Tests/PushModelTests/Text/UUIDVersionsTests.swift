@@ -1,3 +1,4 @@
+import TLS
 import Testing
 import Text
 
@@ -30,12 +31,9 @@ struct UUIDVersionsTests {
     func digests(_ text: String, _ expected: String) {
         var hash = SHA1()
         hash.update(text.bytes.span)
-        let words = hash.finish()
-        let digest = [words.0, words.1, words.2, words.3, words.4].map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 8 - text.count) + text
-        }
-        #expect(digest.joined() == expected)
+        let digest = hash.finish()
+        let text = digest.indices.map { String(digest[$0] >> 4, radix: 16) + String(digest[$0] & 15, radix: 16) }
+        #expect(text.joined() == expected)
     }
 
     @Test(
