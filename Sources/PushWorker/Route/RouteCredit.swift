@@ -28,9 +28,15 @@ package struct RouteCredit {
     private var part: Double
     /// Notifications per second that the route may send on this lane; nil for no limit.
     private var rate: Double?
-    /// Notifications that the route may send within five minutes; infinite without a rate. A window that takes longer
-    /// could outlast the broker's patience with a consumer (30 minutes).
-    private var rateCeiling: Double { (rate ?? .infinity) * part * 300 }
+    /// Seconds that a window may take at the rate, where it has several messages. A window that takes longer could
+    /// outlast the broker's patience with a consumer (30 minutes).
+    private static let longestWindow = 300.0
+    /// Seconds that a window should take at the rate. Of a backlog that fits into one worker's window, the other workers
+    /// get nothing, and each sends only its own part of the rate. Answers that take as long do not slow the route down.
+    private static let usualWindow = 10.0
+
+    /// Notifications per second that the messages can count on; infinite without a rate.
+    private var dueRate: Double { (rate ?? .infinity) * part }
     /// Notifications per message, as a moving average.
     private var notificationsPerMessage = 1.0
     /// Notifications per message as a moving average, for the limit that the rate sets.
@@ -101,8 +107,9 @@ package struct RouteCredit {
         let perMessage = max(1, notificationsPerMessage)
         let floor = max(Self.multicastMinimum, Int(Double(Self.minimum) / perMessage))
         let wanted = max(floor, Int((Double(streams) * 1.5 / perMessage).rounded(.up)))
-        let byRate = max(1, Int(min(rateCeiling / max(1, notificationsAtMost), Double(Self.maximum))))
-        return min(wanted, byRate, Self.maximum)
+        let usual = max(Double(Self.multicastMinimum), dueRate * Self.usualWindow / perMessage)
+        let most = dueRate * Self.longestWindow / max(1, notificationsAtMost)
+        return min(wanted, max(1, Int(min(usual, most, Double(Self.maximum)))), Self.maximum)
     }
 
     /// Whether a change from `current` is worth a new consumer: to at least twice as much, or at most half as much.
