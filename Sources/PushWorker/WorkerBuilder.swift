@@ -7,7 +7,7 @@ import Topology
 import WorkerSettings
 
 /// Turns a checked configuration into the settings of each lane.
-struct WorkerBuilder {
+package struct WorkerBuilder {
     /// The worker's configuration.
     let configuration: WorkerConfiguration
     private let version: String
@@ -55,7 +55,7 @@ struct WorkerBuilder {
     }
 
     /// The name of the route that answers jobs nobody claims.
-    static let unrouted = "unrouted"
+    package static let unrouted = "unrouted"
     /// Its queues: the one for retries first.
     static let unroutedQueues = [TopologyNames.unroutedReturnQueue, TopologyNames.unroutedJobsQueue]
 

@@ -12,6 +12,8 @@ package struct WebSession: Sendable {
         package enum Kind: Sendable {
             /// There is no answer, or not a whole one.
             case unanswered
+            /// The server's certificate could not be verified.
+            case unverified
             /// The server asked for another login. Foundation reports a rejected challenge as a cancelled request.
             case loginRefused
             /// The answer's body is longer than the limit.
@@ -57,11 +59,15 @@ package struct WebSession: Sendable {
         } catch let failure as Failure {
             throw failure
         } catch {
-            let code = (error as? URLError)?.code
-            throw Failure(
-                kind: code == .cancelled && !Task.isCancelled ? .loginRefused : .unanswered,
-                reason: (error as? URLError)?.localizedDescription ?? "\(error)")
+            let reason = (error as? URLError)?.localizedDescription ?? "\(error)"
+            throw Failure(kind: Self.kind(of: (error as? URLError)?.code, reason), reason: reason)
         }
+    }
+
+    /// What kind of failure Foundation reports. Only its text tells a certificate from other troubles of TLS.
+    private static func kind(of code: URLError.Code?, _ reason: String) -> Failure.Kind {
+        if code == .cancelled, !Task.isCancelled { return .loginRefused }
+        return reason.contains("certificate") ? .unverified : .unanswered
     }
 
     /// Sends one request, and ends it when its time is up.

@@ -87,7 +87,7 @@ struct ControlPublishing {
             if error.isAboutMissingObject { throw Self.unread(at: link.description) }
             var failure = error
             if failure.status == .refused {
-                failure.remedy = "The user apns-operator may do this: martlet topology render --users makes it."
+                failure.remedy = "Log in as apns-operator, which may do this."
             }
             throw failure
         }

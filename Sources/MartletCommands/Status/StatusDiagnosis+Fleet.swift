@@ -180,6 +180,38 @@ extension StatusDiagnosis {
         ]
     }
 
+    /// Routes that some workers do not know, although they serve another route together with those that do. Workers for
+    /// other apps, and workers that divide the routes among them, are left alone.
+    var forgotten: [StatusFinding] {
+        let whole = facts.fleet.live(at: facts.at).map(\.report).filter { $0.share == "all" && $0.moreRoutes == 0 }
+        let known = whole.map { Set($0.routes.map(\.name)).subtracting([WorkerBuilder.unrouted]) }
+        return routes.compactMap { route in
+            let company = known.filter { $0.contains(route.name) }.reduce(into: Set<String>()) { $0.formUnion($1) }
+            let lacking = zip(whole, known).filter { !$1.contains(route.name) && !$1.isDisjoint(with: company) }
+            guard !company.isEmpty, !lacking.isEmpty else { return nil }
+            return StatusFinding(
+                urgency: .soon, object: "route \(route.name)",
+                detail: "it is unknown to \(Self.objects(lacking.map(\.0.instance), "worker")), while "
+                    + "\(Self.count(route.workers.count, "worker serves it", "workers serve it")).",
+                next: "give these workers the configuration of the others, then systemctl reload (SIGHUP)")
+        }
+    }
+
+    /// What the login may not read, or what is missing, so that this status says less than it could.
+    var unreadable: [StatusFinding] {
+        [
+            ("workers", TopologyNames.fleetQueue, facts.fleetTrouble),
+            ("commands", TopologyNames.controlQueue, facts.controlTrouble),
+        ].compactMap { object, queue, trouble in
+            trouble.map {
+                StatusFinding(
+                    urgency: .soon, object: object, detail: "their messages cannot be read, so nothing is known: \($0)",
+                    next: "ask as a user that may read \(queue), such as \(BrokerRole.monitor.userName), or make it "
+                        + "with martlet topology apply \(facts.configurationOption)")
+            }
+        }
+    }
+
     /// Whether a version comes before another: by its numbers, such as 0.9.1 before 0.10.0, else as text.
     static func isEarlier(_ one: String, than other: String) -> Bool {
         let numbers = [one, other].map { $0.split(separator: ".").map { Int($0) ?? 0 } }

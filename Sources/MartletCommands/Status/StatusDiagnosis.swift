@@ -23,7 +23,8 @@ struct StatusDiagnosis {
     var findings: [StatusFinding] {
         let found =
             nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + pausedRoutes
-            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + underReplicated + versions
+            + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + underReplicated + versions + forgotten
+            + unreadable
         return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
             .map(\.element)
     }

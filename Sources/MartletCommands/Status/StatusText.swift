@@ -116,7 +116,7 @@ struct StatusText {
 
     private var routes: [Line] {
         let routes = facts.fleet.routes(at: facts.at).filter {
-            showsAll || $0.name != "unrouted" || $0.state != "ready"
+            showsAll || $0.name != WorkerBuilder.unrouted || $0.state != "ready"
         }
         guard !routes.isEmpty else { return [] }
         var lines = [

@@ -276,6 +276,12 @@ final class CommandConnection {
         }
     }
 
+    /// What each user of `martlet topology render --users` is for.
+    private static let roles =
+        "\(BrokerRole.replayer.userName) reads dead letters and publishes them again, \(BrokerRole.monitor.userName) reads "
+        + "results, reports and commands, \(BrokerRole.operator.userName) writes commands, and "
+        + "\(BrokerRole.producer.userName) publishes jobs."
+
     /// The failure that a command ends with when the client fails.
     ///
     /// - Parameters:
@@ -299,9 +305,17 @@ final class CommandConnection {
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)
         case .unsuitable: return CommandFailure(.refused, text)
-        case .refused, .channelClosed:
+        case .refused:
             return CommandFailure(
-                .refused, text, remedy: "Check user, password, virtual host and permissions of the broker's user.")
+                .refused, text,
+                remedy: "Check user, password and virtual host. Where a password file is named (broker.password_file, "
+                    + "MARTLET_BROKER_PASSWORD_FILE), its password counts, not the one in the URI.")
+        case .channelClosed:
+            return CommandFailure(
+                .refused, text,
+                remedy: error.replyCode == 403
+                    ? "Log in as a user that may do this. \(roles)"
+                    : "Check the virtual host and the permissions of the broker's user.")
         case .unresolved, .unreachable, .connectionClosed, .connectionLost, .heartbeatTimeout:
             let advice =
                 isCheck

@@ -40,7 +40,8 @@ package struct ManagementClient: Sendable {
     package static func usualAddress(of uri: SecretText) -> SecretText? {
         guard let parts = try? AddressText(uri.revealed) else { return nil }
         let isEncrypted = parts.scheme == "amqps"
-        let login = parts.userInfo.map { "\($0)@" } ?? ""
+        // The login of AMQP where a URI has none.
+        let login = "\(parts.userInfo ?? "guest:guest")@"
         let place = "\(parts.bracketedHost):\(isEncrypted ? 15671 : 15672)"
         return SecretText("\(isEncrypted ? "https" : "http")://\(login)\(place)")
     }

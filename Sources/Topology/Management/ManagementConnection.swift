@@ -39,7 +39,13 @@ struct ManagementConnection: Sendable {
         let port = parts.port ?? (parts.scheme == "https" ? 443 : 80)
         let prefix = parts.rest.hasSuffix("/") ? String(parts.rest.dropLast()) : parts.rest
         place = "\(parts.scheme)://\(parts.bracketedHost):\(port)\(prefix)"
-        let login = (parts.userInfo ?? "guest:guest").split(separator: ":", maxSplits: 1).map {
+        guard let userInfo = parts.userInfo, !userInfo.hasPrefix(":") else {
+            throw ManagementError(
+                code: .refused,
+                message: "the management address \(place) names no user: write "
+                    + "\(parts.scheme)://USER:PASSWORD@\(parts.bracketedHost):\(port)\(prefix)")
+        }
+        let login = userInfo.split(separator: ":", maxSplits: 1).map {
             String($0).removingPercentEncoding ?? String($0)
         }
         location = ManagementPlace(
@@ -84,13 +90,18 @@ struct ManagementConnection: Sendable {
         case .loginRefused:
             ManagementError(
                 code: .refused,
-                message: "the management API at \(place) refused the login: check user and password, and that the "
-                    + "user has the tag management, or policymaker to change policies")
+                message: "the management API at \(place) refused the login of \(location.user): check user and password, "
+                    + "and that the user has the tag management, or policymaker to change policies")
         case .tooLong:
             ManagementError(
                 code: .unexpectedAnswer,
                 message: "the answer to \(method.rawValue) /api/\(path) at \(place) cannot be read: "
                     + "\(failure.reason); check that this is the address of RabbitMQ's management API")
+        case .unverified:
+            ManagementError(
+                code: .unreachable,
+                message: "the management API at \(place) cannot be trusted: \(failure.reason). This system must know "
+                    + "its authority (update-ca-certificates), and the certificate must name \(location.host)")
         case .unanswered:
             ManagementError(
                 code: .unreachable,

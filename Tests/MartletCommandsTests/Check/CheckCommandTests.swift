@@ -79,6 +79,10 @@ struct CheckCommandTests {
         let unseen = try Executable.run(["check", "-c", elsewhere])
         #expect(unseen.status == 0 && unseen.text.contains("warning  tiers"), "\(unseen.text)\(unseen.errorText)")
         #expect(!unseen.text.contains("secret"))
+        let untrusted = try configuration(
+            broker: broker.uri, apns: server.port, management: "https://u:secret@localhost:\(server.port)")
+        let doubtful = try Executable.run(["topology", "check", "-c", untrusted])
+        #expect(doubtful.status == 69 && doubtful.errorText.contains("update-ca-certificates"), "\(doubtful.errorText)")
     }
 
     @Test("A server nobody vouches for, a missing queue and a broken key are named, each with its remedy")

@@ -70,7 +70,7 @@ struct StatusCommandTests {
 
     @Test("On a terminal it is drawn again and again, whatever cannot be asked, until Ctrl-C ends it in good order")
     func watch() throws {
-        let nowhere = ["--broker", "amqp://127.0.0.1:1", "--management", "http://127.0.0.1:1"]
+        let nowhere = ["--broker", "amqp://127.0.0.1:1", "--management", "http://u:p@127.0.0.1:1"]
         let screen = try TalkingProcess(
             Executable.terminal(["status", "--watch"] + nowhere), of: "/usr/bin/script")
         for _ in 0..<2 { _ = try screen.line { $0.contains("cannot be reached") } }

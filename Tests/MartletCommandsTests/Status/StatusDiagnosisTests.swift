@@ -30,7 +30,6 @@ struct StatusDiagnosisTests {
         #expect(Self.findings(StatusFixture.facts(reports: [StatusFixture.report("w-1"), draining])) == [])
         let unseen = StatusFixture.facts(reports: []) {
             $0.activity.nodes = nil
-            $0.fleetTrouble = "no queue"
         }
         #expect(Self.findings(unseen) == [], "what cannot be seen is not a fault")
         let young = StatusFixture.facts {
@@ -198,6 +197,7 @@ struct StatusDiagnosisTests {
                         $0.routes[0].reason = "results_full"
                     },
                     StatusFixture.report("w-2") {
+                        $0.share = "auto"
                         $0.routes.remove(at: 0)
                         $0.routes[0].reason = "APNs: connecting"
                     },
@@ -237,7 +237,38 @@ struct StatusDiagnosisTests {
             facts: StatusFixture.facts(
                 reports: [StatusFixture.report("w-1"), StatusFixture.report("w-2", program: "0.2.0")]),
             urgency: .soon, object: "worker w-1", detail: "version 0.1.0, others have 0.2.0", next: "replace"),
+        Case(
+            testDescription: "a worker that was forgotten when a route was added",
+            facts: StatusFixture.facts(
+                reports: [
+                    StatusFixture.report("w-1"), StatusFixture.report("w-2"),
+                    StatusFixture.report("w-3") { $0.routes.removeAll { $0.name == "chat" } },
+                ]),
+            urgency: .soon, object: "route chat", detail: "it is unknown to worker w-3, while 2 workers serve it.",
+            next: "give these workers the configuration"),
+        Case(
+            testDescription: "reports that the login may not read",
+            facts: StatusFixture.facts(reports: []) { $0.fleetTrouble = "ACCESS_REFUSED" },
+            urgency: .soon, object: "workers", detail: "nothing is known: ACCESS_REFUSED",
+            next: "ask as a user that may read apns.q.fleet, such as apns-monitor"),
+        Case(
+            testDescription: "commands that cannot be read",
+            facts: StatusFixture.facts { $0.controlTrouble = "no queue" },
+            urgency: .soon, object: "commands", detail: "no queue", next: "ask as a user that may read apns.q.control"),
     ]
+
+    @Test("Workers for other apps, and those that divide the routes, are not forgotten ones")
+    func pools() {
+        func serving(_ name: String, _ routes: [String], share: String = "all") -> WorkerReport {
+            StatusFixture.report(name) {
+                $0.share = share
+                $0.routes.removeAll { !routes.contains($0.name) }
+            }
+        }
+        let pools = [serving("w-1", ["shop", "unrouted"]), serving("w-2", ["chat", "unrouted"])]
+        let shares = [serving("w-1", ["shop", "chat"], share: "auto"), serving("w-2", ["chat"], share: "auto")]
+        for reports in [pools, shares] { #expect(Self.findings(StatusFixture.facts(reports: reports)) == []) }
+    }
 
     @Test(
         "Each thing that is wrong is one finding: what, where, why, and what to do next",

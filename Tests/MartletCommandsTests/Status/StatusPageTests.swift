@@ -85,7 +85,8 @@ struct StatusPageTests {
         "dead letters, results without a binding, results that nobody reads": [
             "dead letters wait", "went to no other queue", "nobody reads",
         ], "queue: fewer nodes keep it than could": [" where 3 could"],
-        "workers of different versions": ["others have"],
+        "workers of different versions": ["others have"], "route: unknown to a worker": ["it is unknown to"],
+        "workers, commands: messages cannot be read": ["cannot be read"],
     ]
 
     @Test("Operating lists what needs a person, with its urgency, and no other")

@@ -26,10 +26,19 @@ struct ManagementClientTests {
         #expect(error?.message.contains("hunter2") == false)
     }
 
+    @Test("an address without a user is refused, and the message has the form to write", arguments: ["", ":secret@"])
+    func nameless(_ login: String) {
+        let error = #expect(throws: ManagementError.self) {
+            try ManagementClient(address: SecretText("https://\(login)broker.example:15671"))
+        }
+        #expect(error?.code == .refused && error?.message.contains("secret") == false)
+        #expect(error?.message.hasSuffix("names no user: write https://USER:PASSWORD@broker.example:15671") == true)
+    }
+
     @Test(
         "a broker's usual management address has its host and login",
         arguments: [
-            ("amqp://u:p%40@h:1234/v", "http://u:p%40@h:15672"), ("amqps://[::1]", "https://[::1]:15671"),
+            ("amqp://u:p%40@h:1234/v", "http://u:p%40@h:15672"), ("amqps://[::1]", "https://guest:guest@[::1]:15671"),
             ("nonsense", nil),
         ] as [(String, String?)])
     func usualAddress(_ uri: String, _ expected: String?) {
