@@ -90,8 +90,8 @@ struct ManagementConnection: Sendable {
         case .loginRefused:
             ManagementError(
                 code: .refused,
-                message: "the management API at \(place) refused the login of \(location.user): check user and password, "
-                    + "and that the user has the tag management, or policymaker to change policies")
+                message: "the management API at \(place) refused the login of \(location.user): check user and "
+                    + "password, and that the user has the tag management, or policymaker to change policies")
         case .tooLong:
             ManagementError(
                 code: .unexpectedAnswer,
