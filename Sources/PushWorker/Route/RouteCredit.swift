@@ -33,7 +33,7 @@ package struct RouteCredit {
     private static let longestWindow = 300.0
     /// Seconds that a window should take at the rate. Of a backlog that fits into one worker's window, the other workers
     /// get nothing, and each sends only its own part of the rate. Answers that take as long do not slow the route down.
-    private static let usualWindow = 10.0
+    private static let usualWindow = 5.0
 
     /// Notifications per second that the messages can count on; infinite without a rate.
     private var dueRate: Double { (rate ?? .infinity) * part }

@@ -23,8 +23,8 @@ struct RouteCreditPageTests {
         let most = Page.number(RouteCredit.maximum)
         #expect(text.contains("That is \(RouteCredit.minimum) to \(most) jobs, fewer of multicast jobs, and no more"))
         // A little more than one a second, so that the seconds are whole.
-        #expect(Self.wanted(streams: 1_000, rate: 1.001) == 10)
-        #expect(text.contains("no more than ten seconds of the route's `rate`."))
+        #expect(Self.wanted(streams: 1_000, rate: 1.001) == 5)
+        #expect(text.contains("no more than five seconds of the route's `rate`."))
     }
 
     @Test("Operating says how long a rate may hold a job, and so how large a fixed prefetch may be")

@@ -226,11 +226,11 @@ struct RouteIntakeTests: RouteSuite {
     @Test("A route follows another rate, and none: its prefetch does, too")
     func rates() throws {
         let route = try route(
-            rate: SharedRate(perSecond: 60, lanes: 2), credit: RouteCredit(fixed: nil, rate: 30))
+            rate: SharedRate(perSecond: 120, lanes: 2), credit: RouteCredit(fixed: nil, rate: 60))
         for _ in 0..<300 { route.prefetch.arrived(.normal, notifications: 1, bytes: 500) }
         #expect((299...300).contains(route.prefetch.credit.wanted(streams: 1_000, share: .max)))
-        route.limit(to: SharedRate(perSecond: 30, lanes: 2))
-        #expect(route.rates.current?.perLane == 15)
+        route.limit(to: SharedRate(perSecond: 60, lanes: 2))
+        #expect(route.rates.current?.perLane == 30)
         #expect((149...150).contains(route.prefetch.credit.wanted(streams: 1_000, share: .max)))
         route.limit(to: nil)
         #expect(route.rates.current == nil && route.prefetch.credit.wanted(streams: 1_000, share: .max) == 1_500)

@@ -87,9 +87,9 @@ struct RoutePrefetchTests {
     @Test("A rate bounds what may wait here, and the queue of high jobs counts on its part of it")
     func rate() {
         let prefetch = prefetch(takesHighFirst: true)
-        prefetch.limit(to: 30)
+        prefetch.limit(to: 60)
         let wanted = prefetch.wanted(in: Situation(streams: 1_000), instead: Window(), current: Window())
-        #expect((299...300).contains(wanted.normal), "ten seconds of the rate")
+        #expect((299...300).contains(wanted.normal), "five seconds of the rate")
         #expect(wanted.high.map { $0 < wanted.normal } == true)
         prefetch.limit(to: nil)
         #expect(prefetch.wanted(in: Situation(streams: 1_000), instead: Window(), current: Window()).normal == 1_500)
