@@ -162,13 +162,13 @@ final class BrokerStack: Sendable {
     /// Lets others work before the next question.
     static func pause() { poll(nil, 0, 50) }
 
-    /// Waits until APNs has this many pushes.
-    func awaitPushes(_ count: Int) throws {
+    /// Waits until APNs has this many pushes to device tokens that begin with some digits.
+    func awaitPushes(_ count: Int, to prefix: String = "") throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(20))
-        while simulator.ledger.records().count < count {
-            guard ContinuousClock.now < deadline else {
-                throw RingFailure("APNs got \(simulator.ledger.records().count) of \(count) pushes")
-            }
+        while true {
+            let pushes = simulator.ledger.records().count { $0.token.hasPrefix(prefix) }
+            if pushes >= count { return }
+            guard ContinuousClock.now < deadline else { throw RingFailure("APNs got \(pushes) of \(count) pushes") }
             Self.pause()
         }
     }

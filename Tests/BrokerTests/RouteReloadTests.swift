@@ -75,7 +75,8 @@ struct RouteReloadTests {
             .enveloped(#"{"device_tokens":[\#(list)],"payload":{"aps":{"alert":"SECRET"}}}"#), as: "many")
         try client.publish(Self.jobs(100, "app", as: "single"))
         let worker = try stack.startWorker()
-        try stack.awaitPushes(1)
+        // The multicast job is begun. One that was not begun would go back, and come again as a redelivery.
+        try stack.awaitPushes(1, to: "aaaa")
         var configuration = stack.configuration
         configuration.routes.removeFirst()
         worker.worker.reload(configuration)
