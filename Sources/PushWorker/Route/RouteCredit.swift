@@ -16,7 +16,7 @@ package struct RouteCredit {
     package static let minimum = 32
     /// Most messages: also the limit of quorum queues (rabbitmq.com, "Consumer Prefetch").
     package static let maximum = 2_000
-    /// Fewest messages when each carries many notifications.
+    /// Fewest messages when each carries many notifications, or when a rate lets few through.
     package static let multicastMinimum = 2
     /// How much of its share a queue is to fill. While the average size grows by no more than a third, the queue's
     /// messages still fit, and the prefetch need not change.

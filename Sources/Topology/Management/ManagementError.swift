@@ -10,7 +10,7 @@ package struct ManagementError: Error, Sendable, CustomStringConvertible {
 
         /// Nothing that speaks HTTP answered, or the address is wrong; exit code 69.
         package static let unreachable = Code("unreachable")
-        /// The API refused the login, or the user lacks a permission; exit code 77.
+        /// The address names no user, the API refused the login, or the user lacks a permission; exit code 77.
         package static let refused = Code("refused")
         /// The virtual host does not exist; exit code 77.
         package static let missingVirtualHost = Code("missingVirtualHost")
