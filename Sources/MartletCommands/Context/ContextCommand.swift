@@ -27,7 +27,12 @@ struct ContextCommand: ParsableCommand {
 
         @Argument(help: "Its name: letters, digits, dots, hyphens and underscores.") var name: String
         @OptionGroup(title: "Broker") var broker: BrokerOptions
-        @Option(help: "The address of the management API, for topology, check and status.") var management: String?
+        @Option(
+            help: """
+                The address of the management API, for topology, check and status; the broker's user needs no password \
+                in it. (default: port 15672 of the broker, 15671 with TLS)
+                """)
+        var management: String?
         @Option(name: .shortAndLong, help: "The worker's configuration file, for topology, route, check and status.")
         var config: String?
 

@@ -95,10 +95,11 @@ struct PushCommand: ParsableCommand, UsesContext {
     func run() throws {
         let source = try jobSource()
         if dryRun { return try PushPreview.print(source, format.output) }
-        let link = try CommandConnection.open(broker.target, heartbeat: false)
+        let endpoints = try broker.target.endpoints()
+        let link = try CommandConnection.open(endpoints, timeout: .seconds(10), heartbeat: false)
         defer { link.close() }
         // Without a management API the command still waits for results.
-        let client = wait ? try? broker.target.managementClient(nil) : nil
+        let client = wait ? try? broker.target.managementClient(nil, beside: endpoints) : nil
         let consumers = client.map { ConsumerWatch($0, virtualHost: link.virtualHost) }
         var run = PushRun(
             link: link, format: format.output, rate: rate, quiet: jobs == nil, consumers: consumers)
@@ -132,7 +133,7 @@ struct PushCommand: ParsableCommand, UsesContext {
             collapseID: delivery.collapseID, apnsID: delivery.apnsID,
             deadline: delivery.deadline?.milliseconds(now: JobIdentifier.now()),
             notBefore: delivery.notBefore?.milliseconds(now: JobIdentifier.now()), onUnknown: delivery.onUnknown,
-            reference: delivery.reference, raw: delivery.raw)
+            results: delivery.results, reference: delivery.reference, raw: delivery.raw)
         var job = try draft.job()
         try job.check()
         for warning in PushLint(draft).warnings { Console.talk("warning: \(warning)") }

@@ -11,6 +11,12 @@ struct PushDeliveryOptions: ParsableArguments {
         case report
     }
 
+    /// How the results of a job come.
+    enum ResultForm: String, CaseIterable, ExpressibleByArgument {
+        /// A message may hold several results of the job.
+        case batch
+    }
+
     @Option(help: "The APNs topic: the bundle identifier, with a suffix such as .voip where the push type needs one.")
     var topic: String?
     @Option(
@@ -54,13 +60,15 @@ struct PushDeliveryOptions: ParsableArguments {
     var notBefore: MomentArgument?
     @Option(help: "What to do when APNs does not answer: retry (may arrive twice) or report. (default: retry)")
     var onUnknown: UnknownPolicy?
+    @Option(help: "batch: a message may hold several of the job's results. (default: as the worker is configured)")
+    var results: ResultForm?
     @Option(help: "A text of yours that the result repeats.") var reference: String?
     @Flag(help: "Use the raw form: the payload alone as body, everything else in headers.") var raw = false
 
     /// Whether an option was given that makes sense only for a single job.
     var describesOneJob: Bool {
         pushType != nil || priority != nil || expiration != nil || collapseID != nil || apnsID != nil || id != nil
-            || deadline != nil || notBefore != nil || onUnknown != nil || reference != nil || raw
+            || deadline != nil || notBefore != nil || onUnknown != nil || results != nil || reference != nil || raw
     }
 }
 

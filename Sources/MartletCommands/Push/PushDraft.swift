@@ -36,6 +36,8 @@ struct PushDraft {
     var notBefore: Int64?
     /// What the worker does where APNs does not answer.
     var onUnknown: PushDeliveryOptions.UnknownPolicy?
+    /// How the job's results come; nil leaves it to the worker's configuration.
+    var results: PushDeliveryOptions.ResultForm?
     /// The producer's own text, which results repeat.
     var reference: String?
     /// Whether the payload goes alone, with everything else in headers.
@@ -95,6 +97,7 @@ struct PushDraft {
         if let deadline { headers.append(("\(HeaderName.deadline)", .integer(deadline))) }
         if let notBefore { headers.append(("\(HeaderName.notBefore)", .integer(notBefore))) }
         if let onUnknown { headers.append(("\(HeaderName.onUnknown)", .text(onUnknown.rawValue))) }
+        if let results { headers.append(("\(HeaderName.results)", .text(results.rawValue))) }
         if let reference { headers.append(("\(HeaderName.reference)", .text(reference))) }
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.raw, messageID: id, headers: headers, body: bodyOfRawJob,
@@ -128,6 +131,7 @@ struct PushDraft {
         if let deadline { members.append((.deadline, .text(DateTime.write(deadline, withMilliseconds: true)))) }
         if let notBefore { members.append((.notBefore, .text(DateTime.write(notBefore, withMilliseconds: true)))) }
         if let onUnknown { members.append((.onUnknown, .text(onUnknown.rawValue))) }
+        if let results { members.append((.results, .text(results.rawValue))) }
         if let reference { members.append((.reference, .text(reference))) }
         if broadcastChannel?.isBroadcast ?? true { members.append((.payload, .verbatim(payload))) }
         let body = JSON.object(members.map { ("\($0.field)", $0.value) }).bytes

@@ -39,9 +39,9 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     @Option(
         help: ArgumentHelp(
             """
-            RabbitMQ's management API, with user and password. Better set MARTLET_BROKER_MANAGEMENT beside \
-            MARTLET_BROKER_URI, because other users of this machine can see a password here. (default: the \
-            configuration's, else the broker's host and login with port 15672)
+            RabbitMQ's management API, with user and password. The broker's user needs no password here, where \
+            other users of this machine could see it. (default: MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI, \
+            or the configuration's, else the broker's host and login with port 15672, 15671 with TLS)
             """, valueName: "uri"))
     var management: String?
     @OptionGroup(title: "Broker, without --config") var broker: BrokerOptions
@@ -88,20 +88,15 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
             source.config != nil
             || broker.broker == nil && ConfigurationOptions.isConfigured(by: ProcessInfo.processInfo.environment)
         guard isConfigured else {
-            let settings = broker.target
+            let endpoints = try broker.target.endpoints()
             return StatusSource(
-                endpoints: try settings.endpoints(), client: try settings.managementClient(management),
+                endpoints: endpoints, client: try broker.target.managementClient(management, beside: endpoints),
                 configuration: nil)
         }
         let configuration = try source.load()
-        let endpoints = try configuration.brokerEndpoints()
-        let client: ManagementClient
-        if let management {
-            client = try ManagementClient.at(SecretText(management))
-        } else {
-            client = try configuration.managementClient()
-        }
-        return StatusSource(endpoints: endpoints, client: client, configuration: source.config)
+        return StatusSource(
+            endpoints: try configuration.brokerEndpoints(), client: try configuration.managementClient(management),
+            configuration: source.config)
     }
 
     /// Draws until Ctrl-C. If the management API fails, it draws the failure, and asks again at the next time.

@@ -31,6 +31,7 @@ struct BrokerSettings {
     ) throws(CommandFailure) -> [AMQPEndpoint] {
         // An empty variable counts as not set.
         let environment = environment.filter { !$0.value.isEmpty }
+        if let configuration = try contextConfiguration(environment) { return try configuration.brokerEndpoints() }
         let (text, origin, fault, companions) = try source(environment)
         let files = AMQPTLSFiles(
             caFile: caFile ?? companions["MARTLET_BROKER_TLS_CA_FILE"],
@@ -73,24 +74,36 @@ struct BrokerSettings {
     /// - Parameters:
     ///   - address: The address from the command line. Nil takes the variable that goes with the broker's variable,
     ///     else the broker's host and login with the usual port.
+    ///   - endpoints: What ``endpoints(environment:)`` gave, because a password may come from a pipe, once.
     ///   - environment: The process's variables.
     /// - Throws: `usage` or `configuration` where the broker's URI gives no address with a login, `unreachable` for a
     ///   wrong address, `missingInput` for a file that cannot be read.
     func managementClient(
-        _ address: String?, environment: [String: String] = ProcessInfo.processInfo.environment
+        _ address: String?, beside endpoints: [AMQPEndpoint],
+        environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(CommandFailure) -> ManagementClient {
-        let (text, origin, fault, companions) = try source(environment.filter { !$0.value.isEmpty })
-        if let address = address ?? companions["MARTLET_BROKER_MANAGEMENT"] {
-            return try ManagementClient.at(SecretText(address))
+        let environment = environment.filter { !$0.value.isEmpty }
+        if let configuration = try contextConfiguration(environment) {
+            return try configuration.managementClient(address)
         }
-        guard passwordFile == nil, companions["MARTLET_BROKER_PASSWORD_FILE"] == nil,
-            let usual = Self.split(text).first.flatMap({ ManagementClient.usualAddress(of: SecretText($0)) })
-        else {
+        let (_, origin, fault, companions) = try source(environment)
+        let given = (address ?? companions["MARTLET_BROKER_MANAGEMENT"]).map { SecretText($0) }
+        guard let address = endpoints.first.flatMap({ ManagementAddress.complete(given, beside: $0) }) else {
             throw CommandFailure(
                 fault, "\(origin) does not lead to the management API with a login",
                 remedy: "Give --management, or set MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI.")
         }
-        return try ManagementClient.at(usual)
+        return try ManagementClient.at(address)
+    }
+
+    /// The configuration that the selected context names instead of a broker; nil where something names a broker.
+    private func contextConfiguration(_ environment: [String: String]) throws(CommandFailure) -> WorkerConfiguration? {
+        guard uri == nil, environment["MARTLET_BROKER_URI"] == nil, environment["MARTLET_BROKER_URI_FILE"] == nil,
+            let file = ContextStore.configuration
+        else { return nil }
+        var source = ConfigurationOptions()
+        source.config = file
+        return try source.load()
     }
 
     /// The URIs of a list with commas. A comma without a scheme after it is part of the URI before it.

@@ -81,13 +81,15 @@ extension WorkerConfiguration {
     }
 
     /// A client of the broker's management API.
-    func managementClient() throws(CommandFailure) -> ManagementClient {
-        guard broker.management != nil || broker.passwordFile == nil else {
-            throw CommandFailure(.configuration, "broker.management is not set, and broker.password_file is not for it")
-        }
-        guard let address = broker.management ?? broker.uris.first.flatMap(ManagementClient.usualAddress) else {
+    ///
+    /// - Parameter address: The address from the command line; nil for that of the configuration, else the broker's host
+    ///   and login with the usual port.
+    func managementClient(_ address: String? = nil) throws(CommandFailure) -> ManagementClient {
+        let given = address.map { SecretText($0) } ?? broker.management
+        guard let address = try brokerEndpoints().first.flatMap({ ManagementAddress.complete(given, beside: $0) })
+        else {
             throw CommandFailure(
-                .configuration, "broker.management is not set, and broker.uri does not lead to a management address")
+                .configuration, "broker.management is not set, and a client certificate is no login for it")
         }
         return try ManagementClient.at(address)
     }

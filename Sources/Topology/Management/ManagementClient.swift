@@ -2,7 +2,7 @@ import Foundation
 package import PushModel
 import Text
 
-/// Compares and changes a broker's objects through RabbitMQ's management API, for `martlet topology check` and `apply`.
+/// Asks RabbitMQ's management API about a broker's objects, and changes them.
 /// It works object by object, because only administrators may send whole definitions.
 package struct ManagementClient: Sendable {
     private let connection: ManagementConnection
@@ -32,19 +32,6 @@ package struct ManagementClient: Sendable {
 
     /// The place in parts, with the user.
     package var location: ManagementPlace { connection.location }
-
-    /// The usual management address of a broker: its host and login with port 15672, or 15671 with TLS.
-    ///
-    /// - Parameter uri: The broker's AMQP URI.
-    /// - Returns: The address, or nil when the URI is malformed.
-    package static func usualAddress(of uri: SecretText) -> SecretText? {
-        guard let parts = try? AddressText(uri.revealed) else { return nil }
-        let isEncrypted = parts.scheme == "amqps"
-        // The login of AMQP where a URI has none.
-        let login = "\(parts.userInfo ?? "guest:guest")@"
-        let place = "\(parts.bracketedHost):\(isEncrypted ? 15671 : 15672)"
-        return SecretText("\(isEncrypted ? "https" : "http")://\(login)\(place)")
-    }
 
     /// The objects of a virtual host.
     package func live(virtualHost: String) async throws(ManagementError) -> LiveTopology {

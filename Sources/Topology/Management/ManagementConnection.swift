@@ -39,17 +39,22 @@ struct ManagementConnection: Sendable {
         let port = parts.port ?? (parts.scheme == "https" ? 443 : 80)
         let prefix = parts.rest.hasSuffix("/") ? String(parts.rest.dropLast()) : parts.rest
         place = "\(parts.scheme)://\(parts.bracketedHost):\(port)\(prefix)"
+        let form = "\(parts.scheme)://USER:PASSWORD@\(parts.bracketedHost):\(port)\(prefix)"
         guard let userInfo = parts.userInfo, !userInfo.hasPrefix(":") else {
             throw ManagementError(
-                code: .refused,
-                message: "the management address \(place) names no user: write "
-                    + "\(parts.scheme)://USER:PASSWORD@\(parts.bracketedHost):\(port)\(prefix)")
+                code: .refused, message: "the management address \(place) names no user: write \(form)")
         }
-        let login = userInfo.split(separator: ":", maxSplits: 1).map {
+        let login = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
             String($0).removingPercentEncoding ?? String($0)
         }
+        guard login.count == 2 else {
+            throw ManagementError(
+                code: .refused,
+                message: "the management address \(place) has no password of \(login[0]): write \(form). Only the "
+                    + "user who logs in to the broker needs none here")
+        }
         location = ManagementPlace(
-            host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login.first ?? "")
+            host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login[0])
         authorization = "Basic " + Base64.standard.text(Array(login.joined(separator: ":").utf8))
         session = WebSession(timeout: timeout, longestBody: Self.longestAnswer)
     }

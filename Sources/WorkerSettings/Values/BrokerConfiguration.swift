@@ -11,7 +11,7 @@ package struct BrokerConfiguration: Sendable {
     package var passwordFile: String?
     /// Whether logins and messages may leave this machine unencrypted.
     package var allowsPlaintext: Bool
-    /// The management API, as `http(s)://user:password@host:port`; only `martlet topology` uses it.
+    /// The management API, as `http(s)://user:password@host:port`; commands use it, workers never.
     package var management: SecretText?
     /// The heartbeat asked of the broker, in whole seconds.
     package var heartbeat: Duration

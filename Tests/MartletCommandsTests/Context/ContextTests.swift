@@ -61,6 +61,23 @@ struct ContextTests {
     }
 
     @Test(
+        "Without a broker of its own, a context's broker is that of its configuration", arguments: ["dead", "status"])
+    func configuredBroker(command: String) throws {
+        try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
+        let file = try home.write(
+            """
+            broker: { uri: "amqp://guest:guest@127.0.0.1:3/", management: "http://guest:guest@127.0.0.1:3" }
+            credentials:
+              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a], credential: key }
+            """, to: "app.yaml")
+        #expect(try martlet("context", "add", "app", "--config", file).status == 0)
+        let outcome = try martlet(command)
+        #expect(outcome.status == 69 && outcome.errorText.contains("127.0.0.1:3"), "\(outcome.errorText)")
+    }
+
+    @Test(
         "The broker of a file that --config names wins over the context; a file without one goes with the context",
         arguments: [("broker: { uri: \"amqp://guest:guest@127.0.0.1:3/\" }", 15_672), ("", 2)])
     func named(broker: String, port: Int) throws {

@@ -34,14 +34,14 @@ struct PushDraftTests {
         (draft.pushType, draft.priority, draft.expiration) = ("alert", 5, 0)
         (draft.collapseID, draft.apnsID, draft.deadline) = ("c", "u", 1_795_262_400_000)
         (draft.onUnknown, draft.reference) = (.report, #"say "hi""#)
-        draft.notBefore = 1_795_262_300_000
+        (draft.notBefore, draft.results) = (1_795_262_300_000, .batch)
         let job = try draft.job()
         #expect(job.routingKey == "production.high.com.example.app")
         #expect(
             String(decoding: job.body, as: UTF8.self).contains(
                 #""push_type":"alert","priority":5,"expiration":0,"collapse_id":"c","apns_id":"u","#
                     + #""deadline":"2026-11-21T12:00:00.000Z","not_before":"2026-11-21T11:58:20.000Z","#
-                    + #""on_unknown":"report","reference":"say \"hi\"","payload""#
+                    + #""on_unknown":"report","results":"batch","reference":"say \"hi\"","payload""#
             ))
     }
 
@@ -59,7 +59,7 @@ struct PushDraftTests {
         var draft = draft
         draft.raw = true
         (draft.priority, draft.collapseID, draft.deadline, draft.onUnknown) = (10, "c", 5, .retry)
-        draft.notBefore = 4
+        (draft.notBefore, draft.results) = (4, .batch)
         let job = try draft.job()
         #expect(job.contentType == "application/vnd.apns.payload+json")
         #expect(job.body == draft.payload)
@@ -69,6 +69,7 @@ struct PushDraftTests {
                 #"apns-device-token=text("a1b2")"#, #"apns-topic=text("com.example.app")"#, "apns-priority=integer(10)",
                 #"apns-collapse-id=text("c")"#, "x-apns-deadline=integer(5)",
                 "x-apns-not-before=integer(4)", #"x-apns-on-unknown=text("retry")"#,
+                #"x-apns-results=text("batch")"#,
             ])
     }
 

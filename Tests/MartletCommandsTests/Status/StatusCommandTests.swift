@@ -1,4 +1,5 @@
 import LocalStack
+import RabbitMQ
 import Testing
 import Topology
 
@@ -42,13 +43,20 @@ struct StatusCommandTests {
             (nil, ["MARTLET_BROKER_MANAGEMENT": "http://u:p@other:80"], "http://localhost:15672"),
         ] as [(String?, [String: String], String)])
     func management(_ address: String?, _ environment: [String: String], _ place: String) throws {
-        #expect(try BrokerSettings().managementClient(address, environment: environment).place == place)
+        let settings = BrokerSettings(allowsPlaintext: true)
+        let endpoints = try settings.endpoints(environment: environment)
+        let client = try settings.managementClient(address, beside: endpoints, environment: environment)
+        #expect(client.place == place)
     }
 
-    @Test("A password in a file is not for the management API")
-    func passwordFile() throws {
-        let settings = BrokerSettings(uri: "amqp://u@h", passwordFile: "/nowhere")
-        let failure = #expect(throws: CommandFailure.self) { try settings.managementClient(nil, environment: [:]) }
+    @Test("Where a client certificate logs in to the broker, the management API's address is asked for")
+    func certificate() throws {
+        let settings = BrokerSettings(uri: "amqps://h?auth_mechanism=external")
+        var endpoint = AMQPEndpoint(host: "h", useTLS: true)
+        endpoint.saslExternal = true
+        let failure = #expect(throws: CommandFailure.self) {
+            try settings.managementClient(nil, beside: [endpoint], environment: [:])
+        }
         #expect(failure?.status == .usage && failure?.remedy?.contains("--management") == true)
     }
 

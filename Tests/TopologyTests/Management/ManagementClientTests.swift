@@ -35,14 +35,13 @@ struct ManagementClientTests {
         #expect(error?.message.hasSuffix("names no user: write https://USER:PASSWORD@broker.example:15671") == true)
     }
 
-    @Test(
-        "a broker's usual management address has its host and login",
-        arguments: [
-            ("amqp://u:p%40@h:1234/v", "http://u:p%40@h:15672"), ("amqps://[::1]", "https://guest:guest@[::1]:15671"),
-            ("nonsense", nil),
-        ] as [(String, String?)])
-    func usualAddress(_ uri: String, _ expected: String?) {
-        #expect(ManagementClient.usualAddress(of: SecretText(uri))?.revealed == expected)
+    @Test("an address without a password is refused, and the message says whose is missing")
+    func passwordless() {
+        let error = #expect(throws: ManagementError.self) {
+            try ManagementClient(address: SecretText("https://me@broker.example:15671"))
+        }
+        #expect(error?.code == .refused)
+        #expect(error?.message.contains("no password of me: write https://USER:PASSWORD@broker.example:15671") == true)
     }
 
     /// A broker whose management API these tests use; it ends with the process.
