@@ -193,9 +193,11 @@ final class ControlReader: Sendable {
         // A route that could not begin has no lanes, and sends nothing.
         for (route, lanes) in surroundings.lanes() where lanes.all > 0 {
             guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
-            // The consumers of a paused route end one after the other, and come back together. A count between would be
-            // too small.
-            if state.pause(ofRoute: route, at: wall) == nil { try count(route, lanes, client, &teller) }
+            if state.pause(ofRoute: route, at: wall) == nil {
+                try count(route, lanes, client, &teller)
+            } else {
+                teller.rates.paused(route)
+            }
             parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes.all)
         }
         teller.rates.forget { parts[$0] != nil }

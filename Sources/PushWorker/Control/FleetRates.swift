@@ -7,8 +7,8 @@ import EventLoop
 struct FleetRates {
     /// How often the consumers are counted. The end of another worker shows in the parts after two counts.
     static let interval = Duration.seconds(2)
-    /// For how long a worker that starts sends nothing of a route, while its own consumers are not in the count yet.
-    /// Many workers may start at once, and each would take the whole rate.
+    /// For how long a worker sends nothing of a route that begins or goes on, while its own consumers are not in the
+    /// count yet. Many workers may begin at once, and each would take the whole rate.
     static let hold = Duration.seconds(3)
     /// The same for a route that is added while its rate is in force. Its lanes wait for the next count, and that may
     /// have to wait until the stream is read again.
@@ -22,14 +22,22 @@ struct FleetRates {
         var consuming: Int
     }
 
+    /// What a part waits for, because it may be too large until then.
+    enum Hold: Equatable, Sendable {
+        /// Until the route goes on: it was paused before its consumers were counted.
+        case pause
+        /// Until this worker's consumers are in the count, for `hold` at most.
+        case count
+    }
+
     /// The part of a route's rate that a worker may send.
     struct Part: Equatable, Sendable {
         /// Requests per second on all its lanes.
         let perSecond: Double
         /// How many lanes share them.
         let lanes: Int
-        /// Whether this worker's consumers were not counted yet.
-        var isHeld = false
+        /// What it waits for; nil for nothing.
+        var hold: Hold?
 
         /// The part as a rate for the worker's lanes. Its bucket begins with the contents of the earlier one, because
         /// each worker makes a new rate whenever a worker starts or ends.
@@ -38,8 +46,14 @@ struct FleetRates {
         ///   - now: The time.
         ///   - earlier: The rate that the new one replaces; nil for none.
         func rate(now: MonotonicTime, after earlier: SharedRate? = nil) -> SharedRate {
-            SharedRate(
-                perSecond: perSecond, lanes: lanes, fillingFrom: isHeld ? now + FleetRates.hold : now, after: earlier)
+            let start =
+                switch hold {
+                case .pause: MonotonicTime.distantFuture
+                case .count: now + FleetRates.hold
+                case nil: now
+                }
+            return SharedRate(
+                perSecond: perSecond, lanes: lanes, fillingFrom: start, isHeld: hold != nil, after: earlier)
         }
     }
 
@@ -47,7 +61,7 @@ struct FleetRates {
     private struct Counts {
         var latest: Int
         var before: Int
-        var isHeld: Bool
+        var hold: Hold?
     }
 
     private var counts: [String: Counts] = [:]
@@ -68,13 +82,21 @@ struct FleetRates {
     mutating func counted(_ consumers: Int, of route: String, lanes: Lanes) {
         let count = consumers + max(0, lanes.all - lanes.consuming)
         guard let known = counts[route] else {
-            counts[route] = Counts(latest: count, before: 0, isHeld: lanes.consuming == 0)
+            counts[route] = Counts(latest: count, before: 0, hold: lanes.consuming == 0 ? .count : nil)
             return
         }
         let isBelieved = consumers > 0 && lanes.consuming > 0
         counts[route] = Counts(
             latest: isBelieved ? count : max(count, known.latest), before: known.latest,
-            isHeld: known.isHeld && lanes.consuming == 0)
+            hold: known.hold != nil && lanes.consuming == 0 ? .count : nil)
+    }
+
+    /// The route is paused, so its consumers are not counted. They end one after the other, and come back together: a
+    /// count between would be too small.
+    ///
+    /// - Parameter route: The route's name.
+    mutating func paused(_ route: String) {
+        if counts[route] == nil { counts[route] = Counts(latest: 0, before: 0, hold: .pause) }
     }
 
     /// This worker's part of a rate; the whole rate if nothing was counted.
@@ -88,7 +110,7 @@ struct FleetRates {
         let counted = known.map { max($0.latest, $0.before) } ?? 0
         return Part(
             perSecond: perSecond * Double(lanes) / Double(max(lanes, counted)), lanes: lanes,
-            isHeld: known?.isHeld ?? false)
+            hold: known?.hold)
     }
 
     /// Forgets the counts of routes without such a rate.

@@ -45,7 +45,8 @@ struct LaneControl {
         }
         let rate =
             awaitedRates[route]
-            ?? SharedRate(perSecond: perSecond, lanes: 1, fillingFrom: moment.monotonic + FleetRates.longestHold)
+            ?? SharedRate(
+                perSecond: perSecond, lanes: 1, fillingFrom: moment.monotonic + FleetRates.longestHold, isHeld: true)
         awaitedRates[route] = rate
         return rate
     }

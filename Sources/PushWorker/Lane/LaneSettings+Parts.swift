@@ -50,7 +50,7 @@ extension LaneSettings {
         return Route(
             name: own.name, number: own.number, position: position, queues: own.queues, claim: own.claim,
             credit: RouteCredit(
-                fixed: prefetch, rate: own.rate?.perLane, part: own.takesHighFirst ? HighFirst.normalShare : 1),
+                fixed: prefetch, rate: own.rate?.promised, part: own.takesHighFirst ? HighFirst.normalShare : 1),
             shared: own.shared, rate: own.rate, credential: credential, surroundings: surroundings,
             devices: Destination(
                 .devices, connector: own.connector, idleTime: idle, highShare: own.shareThatHighHas),

@@ -260,7 +260,7 @@ final class Route {
     private func follow(_ change: RouteRates.Change) {
         guard change != .none else { return }
         backlog.rateChanged(isLower: change == .lower && prefetch.followsRate)
-        prefetch.limit(to: rates.current?.perLane)
+        prefetch.limit(to: rates.current?.promised)
     }
 
     /// Whether other workers take over this worker's part of a rate for all workers. They do so within seconds, so jobs

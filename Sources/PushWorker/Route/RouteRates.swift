@@ -2,7 +2,7 @@ import EventLoop
 import PushModel
 
 /// The rates that hold a route back on all its lanes. One is configured. The other is the worker's part of a rate that
-/// operators set for all workers. The lower one counts.
+/// operators set for all workers. The lower one counts, and one that is held counts as the lowest.
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteRates {
@@ -54,11 +54,11 @@ final class RouteRates {
     }
 
     private func follow() -> Change {
-        let rate = [configured, fleet].compactMap(\.self).min { $0.perLane < $1.perLane }
+        let rate = [configured, fleet].compactMap(\.self).min { $0.promised < $1.promised }
         guard rate !== current else { return .none }
         if saidUrgent { current?.note(isUrgent: false) }
         saidUrgent = false
-        let isLower = rate.map { $0.perLane < current?.perLane ?? .infinity } ?? false
+        let isLower = rate.map { $0.promised < current?.promised ?? .infinity } ?? false
         current = rate
         return isLower ? .lower : .other
     }

@@ -5,6 +5,9 @@ import Synchronization
 final class SharedRate: Sendable {
     /// Requests per second and lane.
     let perLane: Double
+    /// Requests per second and lane that jobs may be taken for: 0 while the rate is held, because it may be too large.
+    /// Jobs that were taken for too large a rate would be missing in other workers.
+    let promised: Double
     private let limit: Mutex<RateLimit>
     /// On how many lanes `high` jobs that go before normal ones wait for the rate.
     private let urgentLanes = Atomic(0)
@@ -16,6 +19,7 @@ final class SharedRate: Sendable {
     ///   - lanes: How many lanes share the rate.
     init(perSecond: Double, lanes: Int = 1) {
         perLane = perSecond / Double(lanes)
+        promised = perLane
         limit = Mutex(RateLimit(perSecond: perSecond))
     }
 
@@ -25,9 +29,14 @@ final class SharedRate: Sendable {
     ///   - perSecond: Requests per second on all lanes together.
     ///   - lanes: How many lanes share the rate.
     ///   - start: When the bucket begins to fill.
+    ///   - isHeld: Whether the rate may be too large, and another one will replace it.
     ///   - earlier: The rate that this one replaces; nil for none.
-    init(perSecond: Double, lanes: Int, fillingFrom start: MonotonicTime, after earlier: SharedRate? = nil) {
+    init(
+        perSecond: Double, lanes: Int, fillingFrom start: MonotonicTime, isHeld: Bool = false,
+        after earlier: SharedRate? = nil
+    ) {
         perLane = perSecond / Double(lanes)
+        promised = isHeld ? 0 : perLane
         limit = Mutex(
             RateLimit(perSecond: perSecond, fillingFrom: start, after: earlier?.limit.withLock { $0 }))
     }

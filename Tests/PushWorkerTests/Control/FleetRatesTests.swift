@@ -13,7 +13,7 @@ struct FleetRatesTests {
         let counts: [Count]
         var lanes = 1
         let part: Double
-        var isHeld = false
+        var hold: FleetRates.Hold?
         var testDescription: String { "\(counts), \(lanes) lanes" }
     }
 
@@ -22,10 +22,10 @@ struct FleetRatesTests {
         arguments: [
             Row(counts: [], part: 100),
             // It begins: its lanes are added until they are counted.
-            Row(counts: [(0, 0)], part: 100, isHeld: true), Row(counts: [(3, 0)], part: 25, isHeld: true),
+            Row(counts: [(0, 0)], part: 100, hold: .count), Row(counts: [(3, 0)], part: 25, hold: .count),
             Row(counts: [(3, 0), (4, 1)], part: 25), Row(counts: [(6, 0), (7, 1)], lanes: 2, part: 25),
             // Many begin together.
-            Row(counts: [(0, 0), (10, 1)], part: 10), Row(counts: [(0, 0), (10, 0)], part: 100.0 / 11, isHeld: true),
+            Row(counts: [(0, 0), (10, 1)], part: 10), Row(counts: [(0, 0), (10, 0)], part: 100.0 / 11, hold: .count),
             // The rate is new, and the worker is not.
             Row(counts: [(4, 1)], part: 25), Row(counts: [(8, 2), (8, 2)], lanes: 2, part: 25),
             // Others began, and others ended: the second count without them counts.
@@ -54,7 +54,28 @@ struct FleetRatesTests {
         }
         rates.counted(50, of: "other", lanes: FleetRates.Lanes(all: row.lanes, consuming: row.lanes))
         let part = rates.part(of: 100, route: "shop", lanes: row.lanes)
-        #expect(part == FleetRates.Part(perSecond: row.part, lanes: row.lanes, isHeld: row.isHeld))
+        #expect(part == FleetRates.Part(perSecond: row.part, lanes: row.lanes, hold: row.hold))
+    }
+
+    @Test("A route that was paused before its consumers were counted waits until it goes on and they are counted")
+    func paused() {
+        var rates = FleetRates()
+        rates.paused("shop")
+        let whole = FleetRates.Part(perSecond: 100, lanes: 1, hold: .pause)
+        #expect(rates.part(of: 100, route: "shop", lanes: 1) == whole)
+        let start = MonotonicTime(nanoseconds: 1)
+        let rate = whole.rate(now: start)
+        #expect(rate.available(now: start + .seconds(3600)) == 0 && rate.promised == 0)
+        rates.counted(0, of: "shop", lanes: FleetRates.Lanes(all: 1, consuming: 0))
+        let resumed = rates.part(of: 100, route: "shop", lanes: 1)
+        #expect(resumed == FleetRates.Part(perSecond: 100, lanes: 1, hold: .count))
+        #expect(resumed.rate(now: start, after: rate).available(now: start + FleetRates.hold) == 0)
+        rates.counted(10, of: "shop", lanes: FleetRates.Lanes(all: 1, consuming: 1))
+        let part = rates.part(of: 100, route: "shop", lanes: 1)
+        #expect(part == FleetRates.Part(perSecond: 10, lanes: 1) && part.rate(now: start).promised == 10)
+        // A pause does not take away what is known.
+        rates.paused("shop")
+        #expect(rates.part(of: 100, route: "shop", lanes: 1) == part)
     }
 
     @Test("The parts of several workers that know of each other are never more than the rate", arguments: [1, 2, 3, 7])
@@ -76,7 +97,7 @@ struct FleetRatesTests {
         let begun = FleetRates.Part(perSecond: 20, lanes: 1).rate(now: start)
         #expect(begun.available(now: start) == 0)
         #expect(begun.available(now: start + .milliseconds(50)) == 1)
-        let held = FleetRates.Part(perSecond: 20, lanes: 1, isHeld: true).rate(now: start)
+        let held = FleetRates.Part(perSecond: 20, lanes: 1, hold: .count).rate(now: start)
         #expect(held.available(now: start + FleetRates.hold) == 0)
         #expect(held.nextDue(now: start) == start + FleetRates.hold + .milliseconds(50))
         #expect(held.available(now: start + FleetRates.hold + .milliseconds(50)) == 1)

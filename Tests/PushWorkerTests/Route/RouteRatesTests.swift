@@ -24,6 +24,15 @@ struct RouteRatesTests {
         #expect(rates.limit(to: fast) == .other)
     }
 
+    @Test("A part that is held counts, however large it may be, and no jobs are taken for it")
+    func held() {
+        let own = rate(10)
+        let rates = RouteRates(configured: own)
+        let held = SharedRate(perSecond: 1_000, lanes: 1, fillingFrom: .distantFuture, isHeld: true)
+        #expect(rates.limitForFleet(to: held) == .lower && rates.current === held && held.promised == 0)
+        #expect(rates.limitForFleet(to: rate(100)) == .other && rates.current === own)
+    }
+
     @Test("It gives no more than the rate allows, and says when it allows the next")
     func take() {
         let rates = RouteRates(configured: rate(10))
