@@ -100,11 +100,11 @@ let package = Package(
             [
                 "Text", "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
                 "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack", "Rig",
-                argumentParser,
+                argumentParser, hummingbird,
                 logging, lifecycle, unixSignals, histogram,
             ], [],
-            // Links to schemas of config/contract, which the help topics print.
-            resources: [.embedInCode("Contract")]),
+            // Links to schemas of config/contract, which the help topics print; and the page of the dashboard.
+            resources: [.embedInCode("Contract"), .embedInCode("Dashboard/Page")]),
         // The program's first line, and the pages.
         .executableTarget(name: "martlet", dependencies: ["MartletCommands"], swiftSettings: dialect),
 

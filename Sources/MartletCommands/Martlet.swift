@@ -17,7 +17,7 @@ package struct Martlet: AsyncParsableCommand {
         subcommands: [
             WorkerCommand.self, SimulatorCommand.self, PushCommand.self, ResultsCommand.self, DeadCommand.self,
             RouteCommand.self, CampaignCommand.self, ControlListCommand.self, TopologyCommand.self, StatusCommand.self,
-            CheckCommand.self, ConfigCommand.self, ContextCommand.self,
+            DashboardCommand.self, CheckCommand.self, ConfigCommand.self, ContextCommand.self,
             HealthCommand.self, DeviceCommandLine.self, BenchSendingCommand.self, DemoCommand.self,
         ],
         groupedSubcommands: [

@@ -1,15 +1,19 @@
-import Foundation
+import EventLoop
+package import Foundation
 import Glibc
 
 /// A real browser, headless, driven over the DevTools protocol on two pipes: no network port, no web socket.
 ///
 /// See <https://chromedevtools.github.io/devtools-protocol/>.
-final class Browser: Sendable {
-    struct Failure: Error {
-        var message: String
+package final class Browser: Sendable {
+    /// What the browser did not do.
+    package struct Failure: Error {
+        /// What it is, in words.
+        package var message: String
     }
 
-    static let program = "/usr/bin/chromium"
+    /// The program; Debian's.
+    package static let program = "/usr/bin/chromium"
 
     // Each call runs to its end before the next: the test awaits it.
     nonisolated(unsafe) private var received: [UInt8] = []
@@ -17,13 +21,15 @@ final class Browser: Sendable {
     nonisolated(unsafe) private var lastCall = 0
     // As above.
     nonisolated(unsafe) private var session: String?
+    // As above.
+    nonisolated(unsafe) private var complaints: [String] = []
     private let process = Process()
     private let directory: String
     private let commands: Int32
     private let answers: Int32
 
     /// Starts the browser with a page.
-    init(page: String) async throws {
+    package init(page: String) async throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "browser-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let (input, output) = ("\(directory)/in", "\(directory)/out")
@@ -43,12 +49,14 @@ final class Browser: Sendable {
         let target = try await call("Target.createTarget", ["url": "about:blank"])["targetId"] ?? ""
         session =
             try await call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"] as? String
+        // What the page writes to its console, what it throws, and what cannot be loaded.
+        for domain in ["Runtime", "Log"] { _ = try await call("\(domain).enable", [:]) }
         // Answered once the new document is there, so that nothing is asked of the old one.
         _ = try await call("Page.navigate", ["url": page])
     }
 
     /// Waits until an expression is true on the page.
-    func wait(for expression: String) async throws {
+    package func wait(for expression: String) async throws {
         let promise = """
             new Promise(done => {
               const look = () => { let holds = false; try { holds = (\(expression)); } catch {}
@@ -60,15 +68,35 @@ final class Browser: Sendable {
     }
 
     /// The value of an expression on the page, as text.
-    func evaluate(_ expression: String) async throws -> String {
+    package func evaluate(_ expression: String) async throws -> String {
         let answer = try await call(
             "Runtime.evaluate", ["expression": "Promise.resolve(\(expression)).then(String)", "awaitPromise": true])
         if let problem = answer["exceptionDetails"] { throw Failure(message: "\(problem)") }
         return (answer["result"] as? [String: Any])?["value"] as? String ?? ""
     }
 
+    /// The errors that the page's console has shown by now.
+    package func errors() async throws -> [String] {
+        // Whatever came before this answer is read with it.
+        _ = try await evaluate("0")
+        return complaints
+    }
+
+    /// Shows the page as on another device.
+    ///
+    /// - Parameters:
+    ///   - width: The width of the window, in CSS pixels.
+    ///   - isDark: Whether the person prefers dark colours.
+    package func resize(to width: Int, isDark: Bool) async throws {
+        _ = try await call(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false])
+        let scheme = ["name": "prefers-color-scheme", "value": isDark ? "dark" : "light"]
+        _ = try await call("Emulation.setEmulatedMedia", ["features": [scheme]])
+    }
+
     /// A picture of what is drawn inside an element.
-    func picture(of selector: String) async throws -> Data {
+    package func picture(of selector: String) async throws -> Data {
         let text = try await evaluate(
             "(r => [r.x, r.y, r.width, r.height].join(' '))(document.querySelector('\(selector)').getBoundingClientRect())"
         )
@@ -80,17 +108,17 @@ final class Browser: Sendable {
     }
 
     /// Ends the browser.
-    func close() async {
+    package func close() async {
         _ = try? await call("Browser.close", [:])
         process.terminate()
         process.waitUntilExit()
         Glibc.close(commands)
         Glibc.close(answers)
-        let directory = directory
         // The browser's helpers may write for a moment longer.
-        try? await waitFor {
+        let deadline = MonotonicTime.now() + .seconds(20)
+        while FileManager.default.fileExists(atPath: directory), MonotonicTime.now() < deadline {
             try? FileManager.default.removeItem(atPath: directory)
-            return !FileManager.default.fileExists(atPath: directory)
+            await Task.yield()
         }
     }
 
@@ -123,6 +151,7 @@ final class Browser: Sendable {
                 let message = Data(received[..<end])
                 received.removeFirst(end + 1)
                 let object = try JSONSerialization.jsonObject(with: message) as? [String: Any] ?? [:]
+                if let complaint = Self.complaint(object) { complaints.append(complaint) }
                 guard object["id"] as? Int == number else { continue }
                 if let problem = object["error"] { throw Failure(message: "\(problem)") }
                 return Answer(values: object["result"] as? [String: Any] ?? [:])
@@ -133,5 +162,18 @@ final class Browser: Sendable {
             guard count > 0 else { throw Failure(message: "the browser is gone") }
             received += buffer[..<count]
         }
+    }
+
+    /// What an event says is wrong; nil for any other message.
+    private static func complaint(_ message: [String: Any]) -> String? {
+        let facts = message["params"] as? [String: Any] ?? [:]
+        let isOne =
+            switch message["method"] as? String {
+            case "Runtime.exceptionThrown": true
+            case "Runtime.consoleAPICalled": facts["type"] as? String == "error"
+            case "Log.entryAdded": (facts["entry"] as? [String: Any])?["level"] as? String == "error"
+            default: false
+            }
+        return isOne ? "\(facts)" : nil
     }
 }

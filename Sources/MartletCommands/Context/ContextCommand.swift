@@ -8,8 +8,8 @@ struct ContextCommand: ParsableCommand {
         commandName: "context",
         abstract: "Give brokers names, and choose the one that commands talk to.",
         discussion: """
-            The commands push, results, dead, route, campaign, control, topology, check, status and help use the chosen \
-            context. Workers never do. MARTLET_CONTEXT=NAME chooses another one for one command. --broker and variables \
+            The commands push, results, dead, route, campaign, control, topology, check, status and dashboard use the \
+            chosen context. Workers never do. MARTLET_CONTEXT=NAME chooses another one for one command. --broker and variables \
             MARTLET_BROKER_… win over contexts. The file is martlet/contexts.json in XDG_CONFIG_HOME or ~/.config.
 
             Examples:

@@ -1,11 +1,9 @@
 import ArgumentParser
 import EventLoop
-import FoundationEssentials
 import Glibc
 import PushModel
 import RabbitMQ
 import Topology
-import WorkerSettings
 
 /// `martlet status`: shows the state of the whole fleet, and what to do next.
 struct StatusCommand: AsyncParsableCommand, UsesContext {
@@ -32,27 +30,15 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     /// How often `--watch` draws the status.
     private static let interval = Duration.seconds(2)
 
-    @OptionGroup var source: ConfigurationOptions
+    @OptionGroup var place: StatusPlaceOptions
     @Flag(help: "Redraw it every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
     @Flag(help: "Count the dead letters by reason: reads all of them.") var reasons = false
     @Flag(help: "Show every row of every table.") var all = false
-    @Option(
-        help: ArgumentHelp(
-            """
-            RabbitMQ's management API, with user and password. The broker's user needs no password here, where \
-            other users of this machine could see it. (default: MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI, \
-            or the configuration's, else the broker's host and login with port 15672, 15671 with TLS)
-            """, valueName: "uri"))
-    var management: String?
-    @OptionGroup(title: "Broker, without --config") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
 
-    var namedConfiguration: String? { source.config }
+    var namedConfiguration: String? { place.source.config }
 
     func validate() throws {
-        if source.config != nil, broker.broker != nil {
-            throw ValidationError("--broker is for use without --config, which names a broker.")
-        }
         if watch, format.output == .json { throw ValidationError("--watch draws text. For JSON, ask again and again.") }
         if watch, reasons { throw ValidationError("--reasons reads every dead letter: not every two seconds.") }
     }
@@ -63,7 +49,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
                 .usage, "--watch draws on a terminal, and standard output is not one",
                 remedy: "Leave --watch away, or use --output json.")
         }
-        let place = try place()
+        let place = try place.open()
         Interrupt.watch()
         guard !watch else { return try await follow(place) }
         async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
@@ -80,23 +66,6 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         case .json: Console.data(facts.json(findings).bytes)
         }
         if !findings.isEmpty { throw CommandStatus.someFailed }
-    }
-
-    /// The broker and its management API: from the configuration if there is one, else from the options.
-    private func place() throws(CommandFailure) -> StatusSource {
-        let isConfigured =
-            source.config != nil
-            || broker.broker == nil && ConfigurationOptions.isConfigured(by: ProcessInfo.processInfo.environment)
-        guard isConfigured else {
-            let endpoints = try broker.target.endpoints()
-            return StatusSource(
-                endpoints: endpoints, client: try broker.target.managementClient(management, beside: endpoints),
-                configuration: nil)
-        }
-        let configuration = try source.load()
-        return StatusSource(
-            endpoints: try configuration.brokerEndpoints(), client: try configuration.managementClient(management),
-            configuration: source.config)
     }
 
     /// Draws until Ctrl-C. If the management API fails, it draws the failure, and asks again at the next time.
