@@ -1,3 +1,5 @@
+import Text
+
 /// Writes down how a broker differs from what it should hold: one row for each difference, with the remedies. Pure.
 struct DriftReport {
     private let comparison: TopologyComparison
@@ -60,9 +62,13 @@ struct DriftReport {
                     "has arguments that no policy can change: \(found.arguments.sorted().joined(separator: ", "))")
             }
             guard !details.isEmpty else { return nil }
-            // Only an empty queue may be deleted, because its messages are jobs, results or dead letters. A queue that
-            // should be a stream has only reports or commands: it may be deleted with its messages.
-            let delete = TopologyRemedy.deleteQueue(name: wanted.name, onlyIfEmpty: wanted.kind != .stream)
+            // A queue that should be a stream has only reports or commands: it may be deleted with its messages. The
+            // messages of all others are jobs, results or dead letters.
+            var delete = TopologyRemedy.deleteQueue(name: wanted.name, onlyIfEmpty: false)
+            if wanted.kind != .stream {
+                delete = Self.carefulDeletion(of: found)
+                details += lossWarning(found)
+            }
             return TopologyDrift(
                 kind: .different, object: object, detail: details.joined(separator: "; "), remedies: [delete, declare])
         }
@@ -167,8 +173,9 @@ struct DriftReport {
         for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
             rows.append(
                 TopologyDrift(
-                    kind: .stale, object: "queue \(queue.name)", detail: staleReason(queue),
-                    remedies: [.deleteQueue(name: queue.name, onlyIfEmpty: true)]))
+                    kind: .stale, object: "queue \(queue.name)",
+                    detail: ([staleReason(queue)] + lossWarning(queue)).joined(separator: "; "),
+                    remedies: [Self.carefulDeletion(of: queue)]))
         }
         for policy in comparison.replacedPolicies {
             rows.append(
@@ -194,13 +201,33 @@ struct DriftReport {
 
     /// Why a queue is not wanted any more, and what that means for its messages.
     private func staleReason(_ queue: LiveTopology.Queue) -> String {
-        let held = queue.messages.map { "; holds \($0) messages" } ?? ""
-        guard queue.messages != 0 else { return "not wanted any more; empty" }
+        // The management API counts every five seconds.
+        let age = ", by a count up to 5 s old"
+        let held = queue.messages.map { "; holds \($0) \($0 == 1 ? "message" : "messages")\(age)" } ?? ""
+        guard queue.messages != 0 else { return "not wanted any more; empty\(age)" }
         guard let route = topology.queues.first(where: { TopologyNames.highJobQueue(of: $0.name) == queue.name }) else {
             return "not wanted any more\(held)"
         }
         return "\(route.name) has no high_lane any more\(held): let workers have high_lane: true until it is empty"
     }
+
+    /// How to delete a queue whose messages matter: only if it is empty, where RabbitMQ can do that.
+    private static func carefulDeletion(of queue: LiveTopology.Queue) -> TopologyRemedy {
+        .deleteQueue(name: queue.name, onlyIfEmpty: canDependOnEmptiness(queue))
+    }
+
+    /// Says that a queue's messages go with it, and how to look first; empty where RabbitMQ deletes only an empty one.
+    private func lossWarning(_ queue: LiveTopology.Queue) -> [String] {
+        guard !Self.canDependOnEmptiness(queue) else { return [] }
+        return [
+            "deleting it deletes its messages, so look first: rabbitmqctl list_queues -p "
+                + "\(ShellText.quoted(topology.virtualHost)) name messages"
+        ]
+    }
+
+    /// Whether RabbitMQ can delete a queue on the condition that it is empty. For a quorum queue it deletes nothing
+    /// then, a stream it deletes in any case.
+    private static func canDependOnEmptiness(_ queue: LiveTopology.Queue) -> Bool { queue.kind == "classic" }
 
     /// Whether a queue is of a kind that only a topology makes.
     private static func isOurs(queue name: String) -> Bool {

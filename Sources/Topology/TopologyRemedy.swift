@@ -6,7 +6,8 @@ package enum TopologyRemedy: Sendable, Equatable {
     case deleteExchange(name: String)
     /// Declares a durable queue.
     case declareQueue(name: String, kind: TopologyQueue.Kind)
-    /// Deletes a queue; with `onlyIfEmpty`, only an empty one.
+    /// Deletes a queue with its messages; with `onlyIfEmpty`, only an empty one, which RabbitMQ can do with classic
+    /// queues alone.
     case deleteQueue(name: String, onlyIfEmpty: Bool)
     /// Binds a queue to an exchange.
     case bind(TopologyBinding)

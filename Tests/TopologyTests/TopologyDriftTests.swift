@@ -106,6 +106,10 @@ struct TopologyDriftTests {
         var testDescription: String { row }
     }
 
+    /// What is said of a queue that RabbitMQ deletes with its messages.
+    private static let look =
+        "deleting it deletes its messages, so look first: rabbitmqctl list_queues -p / name messages"
+
     static let changes: [Change] = [
         Change(
             row: "different exchange apns.results: is durable direct, should be durable topic",
@@ -134,6 +138,15 @@ struct TopologyDriftTests {
         ) { live in
             for index in live.queues.indices where live.queues[index].name == "apns.q.dead" {
                 live.queues[index].kind = "classic"
+                live.queues[index].arguments = ["x-max-length"]
+            }
+        },
+        Change(
+            row: "different queue apns.q.dead: has arguments that no policy can change: x-max-length; " + look,
+            command: "rabbitmqctl delete_queue -p / apns.q.dead && rabbitmqadmin --vhost=/ declare queue "
+                + "name=apns.q.dead queue_type=quorum durable=true"
+        ) { live in
+            for index in live.queues.indices where live.queues[index].name == "apns.q.dead" {
                 live.queues[index].arguments = ["x-max-length"]
             }
         },
@@ -212,8 +225,8 @@ struct TopologyDriftTests {
             }
         },
         Change(
-            row: "stale queue apns.q.results.2: not wanted any more; holds 5 messages",
-            command: "rabbitmqctl delete_queue -p / apns.q.results.2 --if-empty"
+            row: "stale queue apns.q.results.2: not wanted any more; holds 5 messages, by a count up to 5 s old; "
+                + look, command: "rabbitmqctl delete_queue -p / apns.q.results.2"
         ) { live in live.queues.append(.init(name: "apns.q.results.2", kind: "quorum", messages: 5)) },
         Change(
             row:
@@ -262,21 +275,25 @@ struct TopologyDriftTests {
         },
         Change(
             row:
-                "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 12 messages: "
-                + "let workers have high_lane: true until it is empty",
-            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+                "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 12 messages, by a "
+                + "count up to 5 s old: let workers have high_lane: true until it is empty; " + look,
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high"
         ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 12)) },
         Change(
-            row: "stale queue apns.q.jobs.shop.high: not wanted any more; empty",
-            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high --if-empty"
+            row: "stale queue apns.q.jobs.shop.high: not wanted any more; empty, by a count up to 5 s old; " + look,
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.shop.high"
         ) { live in live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 0)) },
         Change(
-            row: "stale queue apns.q.jobs.old: not wanted any more; holds 3 messages",
-            command: "rabbitmqctl delete_queue -p / apns.q.jobs.old --if-empty"
-        ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "quorum", messages: 3)) },
+            row: "stale queue apns.q.jobs.old: not wanted any more; holds 1 message, by a count up to 5 s old; " + look,
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.old"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "quorum", messages: 1)) },
         Change(
-            row: "stale queue apns.q.retry.5m: not wanted any more",
-            command: "rabbitmqctl delete_queue -p / apns.q.retry.5m --if-empty"
+            row: "stale queue apns.q.jobs.old: not wanted any more; holds 3 messages, by a count up to 5 s old",
+            command: "rabbitmqctl delete_queue -p / apns.q.jobs.old --if-empty"
+        ) { live in live.queues.append(.init(name: "apns.q.jobs.old", kind: "classic", messages: 3)) },
+        Change(
+            row: "stale queue apns.q.retry.5m: not wanted any more; " + look,
+            command: "rabbitmqctl delete_queue -p / apns.q.retry.5m"
         ) { live in
             live.queues.append(.init(name: "apns.q.retry.5m", kind: "quorum", policy: "apns.q.retry.5m"))
             live.policies.append(

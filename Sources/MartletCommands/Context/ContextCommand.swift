@@ -9,8 +9,9 @@ struct ContextCommand: ParsableCommand {
         abstract: "Give brokers names, and choose the one that commands talk to.",
         discussion: """
             The commands push, results, dead, route, campaign, control, topology, check, status and dashboard use the \
-            chosen context. Workers never do. MARTLET_CONTEXT=NAME chooses another one for one command. --broker and variables \
-            MARTLET_BROKER_… win over contexts. The file is martlet/contexts.json in XDG_CONFIG_HOME or ~/.config.
+            chosen context. Workers never do. MARTLET_CONTEXT=NAME chooses another one for one command. --broker and the \
+            variables MARTLET_BROKER_URI and MARTLET_BROKER_URI_FILE win over contexts. The file is \
+            martlet/contexts.json in XDG_CONFIG_HOME or ~/.config.
 
             Examples:
               martlet context add staging --broker amqps://me@mq.staging.example.com \\

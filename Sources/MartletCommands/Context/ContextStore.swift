@@ -70,15 +70,37 @@ struct ContextStore: Codable, Equatable {
     ///   all: a login meant for one broker goes to no other.
     /// - Throws: `configuration` where the variable names a context that does not exist.
     func selected(_ environment: [String: String]) throws(CommandFailure) -> (name: String, context: Context)? {
-        let isBrokerGiven = environment.contains { $0.key.hasPrefix("MARTLET_BROKER_") && !$0.value.isEmpty }
-        let chosen = environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 }
-        guard !isBrokerGiven, let name = chosen ?? current else { return nil }
+        guard Self.brokerVariables(environment).isEmpty, let name = chosen(environment) else { return nil }
         guard let context = contexts[name] else {
             throw CommandFailure(
                 .configuration, "there is no context \"\(name.printable)\"",
                 remedy: "See them with: martlet context ls")
         }
         return (name, context)
+    }
+
+    /// Why a command must not go to the usual broker: a context is chosen, and variables that do not say where the
+    /// broker is keep it from counting. Nil where that is not so.
+    ///
+    /// - Parameter environment: The process's variables.
+    func obstacle(_ environment: [String: String]) -> CommandFailure? {
+        let variables = Self.brokerVariables(environment)
+        guard let variable = variables.first, let name = chosen(environment), !variables.contains("MARTLET_BROKER_URI"),
+            !variables.contains("MARTLET_BROKER_URI_FILE")
+        else { return nil }
+        return CommandFailure(
+            .configuration, "the context \(name) is ignored because \(variable) is set",
+            remedy: "Unset \(variables.joined(separator: ", ")). Or say where the broker is: with MARTLET_BROKER_URI, "
+                + "--broker, or a configuration.")
+    }
+
+    private func chosen(_ environment: [String: String]) -> String? {
+        environment[Self.variable].flatMap { $0.isEmpty ? nil : $0 } ?? current
+    }
+
+    /// The variables about a broker that are set, sorted.
+    private static func brokerVariables(_ environment: [String: String]) -> [String] {
+        environment.filter { $0.key.hasPrefix("MARTLET_BROKER_") && !$0.value.isEmpty }.keys.sorted()
     }
 
     /// Sets the variables that the selected context stands for, for a command that uses it.
@@ -91,14 +113,30 @@ struct ContextStore: Codable, Equatable {
     static func apply(for command: any ParsableCommand) throws(CommandFailure) {
         guard let command = command as? any UsesContext else { return }
         let environment = ProcessInfo.processInfo.environment
-        guard let (_, context) = try load().selected(environment) else { return }
+        let store = try load()
+        guard let (name, context) = try store.selected(environment) else {
+            return applied.withLock { $0.obstacle = store.obstacle(environment) }
+        }
         if let file = command.namedConfiguration, ConfigurationLoader.saysWhereTheBrokerIs(file) { return }
         for (name, value) in context.variables { setenv(name, value, 1) }
-        applied.withLock { $0 = context.config }
+        applied.withLock { $0 = Applied(broker: context.broker == nil ? nil : name, configuration: context.config) }
     }
 
-    private static let applied = Mutex<String?>(nil)
+    /// What the contexts mean for the command that runs.
+    private struct Applied {
+        var broker: String?
+        var configuration: String?
+        var obstacle: CommandFailure?
+    }
+
+    private static let applied = Mutex(Applied())
+
+    /// The name of the selected context, where the context names the broker itself; nil for none.
+    static var broker: String? { applied.withLock { $0.broker } }
 
     /// The worker's configuration file of the selected context; nil for none.
-    static var configuration: String? { applied.withLock { $0 } }
+    static var configuration: String? { applied.withLock { $0.configuration } }
+
+    /// The failure of a command that nothing but an ignored context would tell where to go; nil where none is ignored.
+    static var obstacle: CommandFailure? { applied.withLock { $0.obstacle } }
 }

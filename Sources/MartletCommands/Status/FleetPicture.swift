@@ -107,6 +107,16 @@ struct FleetPicture: Equatable {
         }.sorted { $0.report.instance < $1.report.instance }
     }
 
+    /// How many workers stopped recently, and are shown no more: their last report said that they drain.
+    ///
+    /// - Parameter now: The time in milliseconds since 1970.
+    func left(at now: Int64) -> Int {
+        known.values.count { worker in
+            let age = now - worker.report.sentAt
+            return worker.report.isDraining && age > Self.patience && age <= Self.memory
+        }
+    }
+
     /// The workers that are ready or not ready: neither draining nor silent.
     ///
     /// - Parameter now: The time in milliseconds since 1970.

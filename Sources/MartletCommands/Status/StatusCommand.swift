@@ -29,6 +29,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
 
     /// How often `--watch` draws the status.
     private static let interval = Duration.seconds(2)
+    /// How long the first drawing waits for reports and commands.
+    private static let patience = Duration.seconds(5)
 
     @OptionGroup var place: StatusPlaceOptions
     @Flag(help: "Redraw it every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
@@ -68,12 +70,17 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         if !findings.isEmpty { throw CommandStatus.someFailed }
     }
 
-    /// Draws until Ctrl-C. If the management API fails, it draws the failure, and asks again at the next time.
+    /// Draws until Ctrl-C, from when reports and commands were read. If the management API fails, it draws the failure,
+    /// and asks again at the next time.
     private func follow(_ place: StatusSource) async throws {
         var screen = StatusScreen()
         // If standard output fails, nobody waits for this task: it ends with the process.
         let reading = Task { try await BlockingWork.run("reports") { place.reader.follow() } }
         let listening = Task { try await BlockingWork.run("commands") { place.control.follow() } }
+        let latest = ContinuousClock.now.advanced(by: Self.patience)
+        while !Interrupt.isRequested, place.isCatchingUp, ContinuousClock.now < latest {
+            try await Task.sleep(for: .milliseconds(50))
+        }
         while !Interrupt.isRequested {
             let lines: [String]
             do throws(CommandFailure) {

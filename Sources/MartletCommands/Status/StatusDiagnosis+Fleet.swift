@@ -1,4 +1,5 @@
 import PushWorker
+import Text
 import Topology
 
 // Findings about the workers and their routes.
@@ -22,8 +23,8 @@ extension StatusDiagnosis {
             let held = jobs > 0 ? "; \(Self.count(jobs, "job waits", "jobs wait"))" : ""
             return [
                 StatusFinding(
-                    urgency: .now, object: "workers", detail: "no worker takes jobs from any queue\(held).",
-                    next: command)
+                    urgency: jobs > 0 ? .now : .soon, object: "workers",
+                    detail: "no worker takes jobs from any queue\(held).", next: command)
             ]
         }
         var found: [StatusFinding] = []
@@ -96,12 +97,13 @@ extension StatusDiagnosis {
     var troubledRoutes: [StatusFinding] {
         routes.flatMap { route in
             var found: [StatusFinding] = []
-            if !route.troubled.isEmpty {
+            if let first = route.troubled.first {
+                let worker = facts.fleet.live(at: facts.at).first { $0.report.instance == first }
                 found.append(
                     StatusFinding(
                         urgency: .soon, object: "route \(route.name)",
                         detail: "it does not push in \(Self.objects(route.troubled, "worker")).",
-                        next: "martlet health --ready --address HOST:PORT"))
+                        next: "martlet health --ready --address \(Self.address(worker?.report.admin))"))
             }
             if route.holdsTokens {
                 found.append(
@@ -125,7 +127,7 @@ extension StatusDiagnosis {
                 let reasons = worker.report.reasons.prefix(Self.namedObjects).joined(separator: "; ")
                 return StatusFinding(
                     urgency: .now, object: "worker \(name)", detail: "not ready: \(reasons)",
-                    next: "martlet health --ready --address HOST:PORT")
+                    next: "martlet health --ready --address \(Self.address(worker.report.admin))")
             case .silent:
                 // During an alarm no worker can publish a report, and the alarm has a finding of its own.
                 guard !alarm else { return nil }
@@ -133,9 +135,21 @@ extension StatusDiagnosis {
                 return StatusFinding(
                     urgency: .soon, object: "worker \(name)",
                     detail: "it has said nothing for \(seconds) s: it was killed, or does not reach the broker.",
-                    next: "martlet health --address HOST:PORT")
+                    next: "martlet health --address \(Self.address(worker.report.admin))")
             }
         }
+    }
+
+    /// The address of a worker's admin server for a command line.
+    ///
+    /// - Parameter admin: Where the server listens; nil where that is not known. `HOST` stands for the worker's machine
+    ///   where the server listens at all addresses of its machine.
+    static func address(_ admin: String?) -> String {
+        guard let admin else { return "HOST:PORT" }
+        for everywhere in ["0.0.0.0:", "[::]:"] where admin.hasPrefix(everywhere) {
+            return ShellText.quoted("HOST:\(admin.dropFirst(everywhere.count))")
+        }
+        return ShellText.quoted(admin)
     }
 
     /// Queues whose jobs would wait for more than ``longestBacklog`` at the present rate of deliveries.

@@ -161,7 +161,8 @@ struct StatusDiagnosis {
                 urgency: .soon, object: Self.objects(queues.map(\.name), "queue"),
                 detail: "\(Self.count(count, "result waits", "results wait")) and nobody reads them. Once it is full, "
                     + "workers push nothing.",
-                next: "martlet results --drain --summary --queue \(first.name)")
+                next: "start the program that reads them; if nobody wants them, throw them away with: martlet results "
+                    + "--drain --summary --queue \(first.name)")
         ]
     }
 

@@ -25,6 +25,8 @@ struct StatusFacts: Equatable {
     var activity: BrokerActivity
     /// What the workers say.
     var fleet = FleetPicture()
+    /// Whether reports and commands are still being read. Then nothing is known of workers and commands.
+    var isCatchingUp = false
     /// Why the workers' reports cannot be read; nil where they can.
     var fleetTrouble: String?
     /// The operators' commands to all workers.

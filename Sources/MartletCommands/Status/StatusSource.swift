@@ -37,7 +37,11 @@ struct StatusSource: Sendable {
         control = ControlStreamReader(endpoints)
     }
 
-    /// Asks the management API, and adds the reports and commands that were read by now.
+    /// Whether reports or commands are still being read from their beginning.
+    var isCatchingUp: Bool { reader.isCatchingUp || control.isCatchingUp }
+
+    /// Asks the management API, and adds the reports and commands, once all of them were read: by the oldest reports
+    /// alone, every worker would seem silent.
     ///
     /// - Parameter letters: The dead letters by reason, where they were counted.
     /// - Throws: The failure of the management API as a failure of the command.
@@ -48,18 +52,21 @@ struct StatusSource: Sendable {
             activity = try await client.activity(virtualHost: virtualHost)
         } catch {
             var failure = CommandFailure(error)
-            if failure.status == .unreachable {
+            if error.code == .unreachable {
                 failure.remedy =
                     "Enable it with: rabbitmq-plugins enable rabbitmq_management; or say where it is with --management or "
                     + "MARTLET_BROKER_MANAGEMENT."
             }
             throw failure
         }
+        // Asked before the news: what is complete now is complete in the news, too.
+        let isCatchingUp = isCatchingUp
         let (picture, trouble) = reader.news
         let (commands, controlTrouble) = control.news
         return StatusFacts(
-            at: JobIdentifier.now(), place: client.place, virtualHost: virtualHost, activity: activity, fleet: picture,
-            fleetTrouble: trouble, control: commands, controlTrouble: controlTrouble, letters: letters,
+            at: JobIdentifier.now(), place: client.place, virtualHost: virtualHost, activity: activity,
+            fleet: isCatchingUp ? FleetPicture() : picture, isCatchingUp: isCatchingUp, fleetTrouble: trouble,
+            control: isCatchingUp ? ControlPicture() : commands, controlTrouble: controlTrouble, letters: letters,
             configuration: configuration)
     }
 

@@ -72,13 +72,21 @@ struct StatusText {
         return lines
     }
 
+    /// Why there are no workers to show although their reports can be read.
+    private var absence: String {
+        if facts.isCatchingUp { return "not shown yet: reports and commands are still being read" }
+        let left = facts.fleet.left(at: facts.at)
+        return left > 0
+            ? "none; \(left) stopped in the last five minutes" : "none has reported in the last five minutes"
+    }
+
     private var workers: [Line] {
         let workers = facts.fleet.workers(at: facts.at)
         guard !workers.isEmpty else {
             let consumers =
                 facts.activity.queues.filter { TopologyNames.isJobQueue($0.name) }
                 .map { $0.consumers ?? 0 }.max() ?? 0
-            let reason = facts.fleetTrouble.map { "not shown: \($0)" } ?? "none has reported in the last five minutes"
+            let reason = facts.fleetTrouble.map { "not shown: \($0)" } ?? absence
             let more = consumers > 0 ? "; job queues have up to \(consumers) consumers each" : ""
             return [Line(text: "")] + wrapped("workers: \(reason)\(more)", 0)
         }

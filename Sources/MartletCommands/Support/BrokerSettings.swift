@@ -89,9 +89,15 @@ struct BrokerSettings {
         let (_, origin, fault, companions) = try source(environment)
         let given = (address ?? companions["MARTLET_BROKER_MANAGEMENT"]).map { SecretText($0) }
         guard let address = endpoints.first.flatMap({ ManagementAddress.complete(given, beside: $0) }) else {
+            let setting =
+                uri == nil
+                ? ContextStore.broker.map {
+                    "add the context again with it: martlet context add \($0) --broker URI --management URI"
+                } : nil
             throw CommandFailure(
                 fault, "\(origin) does not lead to the management API with a login",
-                remedy: "Give --management, or set MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI.")
+                remedy: "Give --management, or "
+                    + "\(setting ?? "set MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI").")
         }
         return try ManagementClient.at(address)
     }
@@ -138,9 +144,12 @@ struct BrokerSettings {
     ) throws(CommandFailure) -> (text: String, origin: String, fault: CommandStatus, companions: [String: String]) {
         if let uri { return (uri, "--broker", .usage, [:]) }
         if let text = environment["MARTLET_BROKER_URI"] {
-            return (text, "MARTLET_BROKER_URI", .configuration, environment)
+            // The selected context has set the variable.
+            let origin = ContextStore.broker.map { "the context \($0)" } ?? "MARTLET_BROKER_URI"
+            return (text, origin, .configuration, environment)
         }
         guard let path = environment["MARTLET_BROKER_URI_FILE"] else {
+            if let obstacle = ContextStore.obstacle { throw obstacle }
             return ("amqp://guest:guest@localhost:5672/", "default", .configuration, [:])
         }
         do throws(TextFile.Failure) {

@@ -61,7 +61,7 @@ final class CommandConnection {
                 return CommandConnection(
                     try AMQPBlockingClient.connect(endpoint, clientName: "martlet command"), endpoint)
             } catch {
-                last = failure(error, at: endpoint.redactedDescription, isCheck: isCheck)
+                last = failure(error, at: endpoint.redactedDescription, isLogin: true, isCheck: isCheck)
             }
         }
         throw last ?? CommandFailure(.configuration, "no broker is configured")
@@ -287,8 +287,11 @@ final class CommandConnection {
     /// - Parameters:
     ///   - error: The failure.
     ///   - place: The broker, without its password.
+    ///   - isLogin: Whether the client was connecting and logging in.
     ///   - isCheck: Whether the command is `martlet check`, which cannot be advised to run itself.
-    static func failure(_ error: AMQPError, at place: String, isCheck: Bool = false) -> CommandFailure {
+    static func failure(
+        _ error: AMQPError, at place: String, isLogin: Bool = false, isCheck: Bool = false
+    ) -> CommandFailure {
         let text = "\(place): \(error)"
         if error.replyCode == 404 {
             var failure = CommandFailure(
@@ -305,17 +308,16 @@ final class CommandConnection {
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)
         case .unsuitable: return CommandFailure(.refused, text)
-        case .refused:
+        case .refused where isLogin:
             return CommandFailure(
                 .refused, text,
                 remedy: "Check user, password and virtual host. Where a password file is named (broker.password_file, "
                     + "MARTLET_BROKER_PASSWORD_FILE), its password counts, not the one in the URI.")
+        case .refused:
+            return CommandFailure(.refused, text, remedy: "Log in as a user that may do this. \(roles)")
         case .channelClosed:
             return CommandFailure(
-                .refused, text,
-                remedy: error.replyCode == 403
-                    ? "Log in as a user that may do this. \(roles)"
-                    : "Check the virtual host and the permissions of the broker's user.")
+                .refused, text, remedy: "Check the virtual host and the permissions of the broker's user.")
         case .unresolved, .unreachable, .connectionClosed, .connectionLost, .heartbeatTimeout:
             let advice =
                 isCheck
@@ -350,10 +352,17 @@ extension CommandConnection {
 
     /// Takes the messages of the stream that is consumed. It ends after a pause without a message, and after Ctrl-C.
     ///
-    /// - Parameter take: What to do with each message.
-    func readStream(_ take: (BrokerMessage) -> Void) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - time: After how long it ends in any case; nil for never.
+    ///   - take: What to do with each message.
+    func readStream(within time: Duration? = nil, _ take: (BrokerMessage) -> Void) throws(CommandFailure) {
+        let end = time.map { ContinuousClock.now.advanced(by: $0) }
         var patience = Self.patience.first
-        while !Interrupt.isRequested, try takeFromStream(within: patience, take) { patience = Self.patience.next }
+        while !Interrupt.isRequested, end.map({ ContinuousClock.now < $0 }) ?? true,
+            try takeFromStream(within: patience, take)
+        {
+            patience = Self.patience.next
+        }
     }
 
     /// Takes the next message of the stream that is consumed.

@@ -38,6 +38,7 @@ struct ConfigurationOptions: ParsableArguments {
                 remedy: "martlet config example prints one with every key.")
         }
         if config == nil, !Self.isConfigured(by: environment) {
+            if let obstacle = ContextStore.obstacle { throw obstacle }
             throw CommandFailure(
                 .configuration, "no configuration is given, and so no routes",
                 remedy:
@@ -126,7 +127,7 @@ extension CommandFailure {
         let status = CommandStatus(rawValue: error.exitCode) ?? .internalFault
         self.init(
             status, error.message,
-            remedy: status == .unreachable
+            remedy: error.code == .unreachable
                 ? "Enable it with: rabbitmq-plugins enable rabbitmq_management; or use martlet topology render." : nil)
     }
 }

@@ -76,6 +76,26 @@ struct LaneStatus: Sendable {
     /// Its routes.
     var routes: [Route] { positions.compactMap(\.self) }
 
+    /// Why there are no connections to the broker, in one line each; empty while both are open.
+    ///
+    /// The consuming connection waits for the publishing one. Its own last failure may be long over then, so it has the
+    /// trouble of the publishing one.
+    ///
+    /// - Parameters:
+    ///   - consuming: Whether the consuming connection is open, and its last failure.
+    ///   - publishing: Whether the publishing connection is open, and its last failure.
+    static func troubles(
+        consuming: (isOpen: Bool, trouble: String?), publishing: (isOpen: Bool, trouble: String?)
+    ) -> [String] {
+        var troubles: [String] = []
+        if !consuming.isOpen {
+            let trouble = publishing.isOpen ? consuming.trouble : publishing.trouble
+            troubles.append("broker (consuming): \(trouble ?? "connecting")")
+        }
+        if !publishing.isOpen { troubles.append("broker (publishing): \(publishing.trouble ?? "connecting")") }
+        return troubles
+    }
+
     /// Why a worker can publish nothing, in one line each; empty if one of its lanes can publish, or if no lane wants
     /// to.
     ///
@@ -94,13 +114,9 @@ struct LaneStatus: Sendable {
 extension Lane {
     /// How the lane is doing now.
     func status() -> LaneStatus {
-        var troubles: [String] = []
-        if consumeLink.session == nil {
-            troubles.append("broker (consuming): \(consumeLink.trouble ?? "connecting")")
-        }
-        if publishLink.session == nil {
-            troubles.append("broker (publishing): \(publishLink.trouble ?? "connecting")")
-        }
+        var troubles = LaneStatus.troubles(
+            consuming: (consumeLink.session != nil, consumeLink.trouble),
+            publishing: (publishLink.session != nil, publishLink.trouble))
         if let trouble = publisher.trouble {
             troubles.append(trouble)
         } else if publishLink.session != nil, !publisher.isOpen {

@@ -104,7 +104,7 @@ struct ManagementConnection: Sendable {
                     + "\(failure.reason); check that this is the address of RabbitMQ's management API")
         case .unverified:
             ManagementError(
-                code: .unreachable,
+                code: .untrusted,
                 message: "the management API at \(place) cannot be trusted: \(failure.reason). This system must know "
                     + "its authority (update-ca-certificates), and the certificate must name \(location.host)")
         case .unanswered:

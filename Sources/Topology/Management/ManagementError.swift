@@ -10,6 +10,8 @@ package struct ManagementError: Error, Sendable, CustomStringConvertible {
 
         /// Nothing that speaks HTTP answered, or the address is wrong; exit code 69.
         package static let unreachable = Code("unreachable")
+        /// The API's certificate cannot be verified; exit code 69.
+        package static let untrusted = Code("untrusted")
         /// The address names no user, the API refused the login, or the user lacks a permission; exit code 77.
         package static let refused = Code("refused")
         /// The virtual host does not exist; exit code 77.
@@ -29,7 +31,7 @@ package struct ManagementError: Error, Sendable, CustomStringConvertible {
     /// The exit code a command ends with.
     package var exitCode: Int32 {
         switch code {
-        case .unreachable: 69
+        case .unreachable, .untrusted: 69
         case .refused, .missingVirtualHost: 77
         default: 70
         }

@@ -53,6 +53,61 @@ struct ContextTests {
         #expect(try martlet("dead", "list", more: ["MARTLET_CONTEXT": "three"]).status == 78)
     }
 
+    @Test("A variable that only goes with a broker's address does not lead commands past the context to another broker")
+    func ignored() throws {
+        let added = try martlet("context", "add", "here", "--broker", "amqp://guest:guest@127.0.0.1:1/")
+        #expect(added.status == 0)
+        let stray = ["MARTLET_BROKER_ALLOW_PLAINTEXT": "true"]
+        let push = ["push", "a1", "--topic", "com.a", "--alert", "x"]
+        for command in [["dead", "list"], ["status"], push, ["topology", "check"]] {
+            let outcome = try Executable.run(
+                command, environment: ["XDG_CONFIG_HOME": home.path].merging(stray) { $1 })
+            #expect(outcome.status == 78)
+            let words = "the context here is ignored because MARTLET_BROKER_ALLOW_PLAINTEXT is set"
+            #expect(outcome.errorText.contains(words) && outcome.errorText.contains("--broker"), "\(outcome.errorText)")
+        }
+        let named = try martlet("dead", "list", "--broker", "amqp://127.0.0.1:4/", more: stray)
+        #expect(named.status == 69 && named.errorText.contains("127.0.0.1:4"), "\(named.errorText)")
+        let uri = ["MARTLET_BROKER_URI": "amqp://127.0.0.1:3/"]
+        let both = try martlet("dead", "list", more: stray.merging(uri) { $1 })
+        #expect(both.status == 69 && both.errorText.contains("127.0.0.1:3"), "\(both.errorText)")
+        let file = try configuration(
+            broker: #"broker: { uri: "amqp://g:g@127.0.0.1:5/", management: "http://g:g@127.0.0.1:5" }"#)
+        let configured = try martlet("topology", "check", "-c", file, more: stray)
+        #expect(configured.status == 69, "\(configured.errorText)")
+        #expect(try martlet("context", "use").status == 0)
+        let contextless = try martlet("dead", "list", more: stray)
+        #expect(contextless.status != 78, "\(contextless.errorText)")
+    }
+
+    @Test("A fault in what a context says names the context, not a variable that nobody set")
+    func origin() throws {
+        let file = try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.pem")
+        let added = try martlet(
+            "context", "add", "cert", "--broker", "amqps://mq.example.com?auth_mechanism=external",
+            "--broker-cert-file", file, "--broker-key-file", file)
+        #expect(added.status == 0, "\(added.errorText)")
+        let outcome = try martlet("status")
+        #expect(outcome.status == 78)
+        let text = outcome.errorText
+        #expect(text.contains("the context cert does not lead to the management API with a login"), "\(text)")
+        #expect(text.contains("add the context again with it: martlet context add cert --broker"), "\(text)")
+        #expect(!text.contains("MARTLET_"), "\(text)")
+    }
+
+    /// Writes a configuration with one route.
+    private func configuration(broker: String) throws -> String {
+        try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
+        return try home.write(
+            """
+            \(broker)
+            credentials:
+              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+            routes:
+              - { name: shop, environment: production, topics: [com.a], credential: key }
+            """, to: "app.yaml")
+    }
+
     @Test("A context's configuration file is that of commands without --config")
     func config() throws {
         #expect(try martlet("context", "add", "app", "--config", "\(home.path)/missing.yaml").status == 0)
@@ -63,15 +118,8 @@ struct ContextTests {
     @Test(
         "Without a broker of its own, a context's broker is that of its configuration", arguments: ["dead", "status"])
     func configuredBroker(command: String) throws {
-        try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
-        let file = try home.write(
-            """
-            broker: { uri: "amqp://guest:guest@127.0.0.1:3/", management: "http://guest:guest@127.0.0.1:3" }
-            credentials:
-              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-            routes:
-              - { name: shop, environment: production, topics: [com.a], credential: key }
-            """, to: "app.yaml")
+        let file = try configuration(
+            broker: #"broker: { uri: "amqp://g:g@127.0.0.1:3/", management: "http://g:g@127.0.0.1:3" }"#)
         #expect(try martlet("context", "add", "app", "--config", file).status == 0)
         let outcome = try martlet(command)
         #expect(outcome.status == 69 && outcome.errorText.contains("127.0.0.1:3"), "\(outcome.errorText)")
@@ -85,15 +133,7 @@ struct ContextTests {
             "context", "add", "staging", "--broker", "amqp://guest:guest@127.0.0.1:1/", "--management",
             "http://guest:guest@127.0.0.1:2")
         #expect(added.status == 0)
-        try home.write("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", to: "key.p8")
-        let file = try home.write(
-            """
-            \(broker)
-            credentials:
-              - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-            routes:
-              - { name: shop, environment: production, topics: [com.a], credential: key }
-            """, to: "app.yaml")
+        let file = try configuration(broker: broker)
         let outcome = try martlet("topology", "check", "-c", file)
         #expect(outcome.status != 0 && outcome.errorText.contains("127.0.0.1:\(port)"), "\(outcome.errorText)")
     }

@@ -54,6 +54,15 @@ struct FleetPictureTests {
         #expect(worker?.condition(at: Self.now).rawValue == expected)
     }
 
+    @Test(
+        "A worker that stopped and is shown no more is counted for a while, a silent one is not",
+        arguments: [(35_000, true, 0), (36_000, true, 1), (300_000, true, 1), (300_001, true, 0), (36_000, false, 0)]
+            as [(Int64, Bool, Int)])
+    func left(_ ago: Int64, _ isDraining: Bool, _ count: Int) {
+        let report = StatusFixture.report("w", ago: ago) { $0.isDraining = isDraining }
+        #expect(picture([report, StatusFixture.report("other")]).left(at: Self.now) == count)
+    }
+
     @Test("A route has its best state, the sum of its numbers, and every limit of its workers once")
     func routes() throws {
         let parked = StatusFixture.report("w-1") {

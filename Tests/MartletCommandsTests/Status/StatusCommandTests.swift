@@ -1,9 +1,12 @@
+import EventLoop
 import LocalStack
+import PushModel
+import PushWorker
 import RabbitMQ
 import Testing
-import Topology
 
 @testable import MartletCommands
+@testable import Topology
 
 @Suite("The command status", .timeLimit(.minutes(2)))
 struct StatusCommandTests {
@@ -28,6 +31,14 @@ struct StatusCommandTests {
         #expect(outcome.status == 69, "\(outcome.errorText)")
         #expect(outcome.errorText.contains("rabbitmq_management") && outcome.errorText.contains("--management"))
         #expect(!outcome.errorText.contains("secret"))
+    }
+
+    @Test("The plugin is to be enabled where nothing answers, not where a certificate is not trusted")
+    func untrusted() {
+        let silent = CommandFailure(ManagementError(code: .unreachable, message: "refused"))
+        #expect(silent.status == .unreachable && silent.remedy?.contains("rabbitmq-plugins enable") == true)
+        let untrusted = CommandFailure(ManagementError(code: .untrusted, message: "unknown authority"))
+        #expect(untrusted.status == .unreachable && untrusted.remedy == nil)
     }
 
     @Test(
@@ -82,6 +93,46 @@ struct StatusCommandTests {
         let screen = try TalkingProcess(
             Executable.terminal(["status", "--watch"] + nowhere), of: "/usr/bin/script")
         for _ in 0..<2 { _ = try screen.line { $0.contains("cannot be reached") } }
+        try screen.tell("\u{3}")
+        #expect(screen.process.wait(timeout: .seconds(20)) == .exited(0))
+    }
+
+    @Test("Reports and commands are waited for until they are read, and not where they cannot be read")
+    func catchingUp() throws {
+        let source = StatusSource(
+            endpoints: [try AMQPEndpoint.parse(uri: "amqp://127.0.0.1:1")],
+            client: try ManagementClient(address: SecretText("http://u:p@127.0.0.1:1")), configuration: nil)
+        #expect(source.isCatchingUp)
+        source.reader.readOnce()
+        #expect(source.isCatchingUp && source.reader.news.trouble != nil)
+        source.control.readOnce()
+        #expect(!source.isCatchingUp)
+    }
+
+    @Test("The first drawing shows workers as their latest reports say, not their earlier ones")
+    func firstDrawing() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        try broker.importDefinitions(json: SharedBroker.definitions)
+        let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
+        let now = WallClock.milliseconds()
+        for number in 0...500 {
+            let report = WorkerReport(
+                instance: "w-1", program: "0.1.0", startedAt: now - 600_000,
+                sentAt: number < 500 ? now - 200_000 + Int64(number) : now)
+            let message = OutgoingJob(
+                routingKey: "", contentType: "application/json", messageID: "r-\(number)", body: report.json,
+                notifications: 0)
+            try link.publish(message, exchange: TopologyNames.fleet, replyTo: nil) { _ in }
+        }
+        try link.finishPublishing { _ in }
+        link.close()
+        let screen = try TalkingProcess(
+            Executable.terminal(["status", "--watch", "--broker", broker.uri, "--management", broker.managementURI]),
+            of: "/usr/bin/script")
+        let first = try screen.line { line in
+            line.hasPrefix("w-1 ") || ["none has", "said nothing", "not shown"].contains { line.contains($0) }
+        }
+        #expect(first.hasPrefix("w-1 ") && first.contains(" ready "), "\(first)")
         try screen.tell("\u{3}")
         #expect(screen.process.wait(timeout: .seconds(20)) == .exited(0))
     }

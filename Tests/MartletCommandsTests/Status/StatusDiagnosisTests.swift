@@ -105,7 +105,7 @@ struct StatusDiagnosisTests {
             testDescription: "results that nobody reads",
             facts: StatusFixture.facts { $0.queue("apns.q.results") { $0.ready = 30 } },
             urgency: .soon, object: "queue apns.q.results", detail: "30 results wait and nobody reads them",
-            next: "martlet results --drain --summary"),
+            next: "start the program that reads them; if nobody wants them, throw them away with: martlet results"),
         Case(
             testDescription: "queues that were made before the other nodes joined",
             facts: StatusFixture.facts {
@@ -128,6 +128,11 @@ struct StatusDiagnosisTests {
             testDescription: "no worker at all",
             facts: StatusFixture.facts(reports: []) { $0.jobQueues { ($0.consumers, $0.ready) = (0, 1) } },
             urgency: .now, object: "workers", detail: "no worker takes jobs from any queue; 6 jobs wait",
+            next: "martlet worker --config martlet.yaml"),
+        Case(
+            testDescription: "no worker at all, while no job waits",
+            facts: StatusFixture.facts(reports: []) { $0.jobQueues { ($0.consumers, $0.ready) = (0, 0) } },
+            urgency: .soon, object: "workers", detail: "no worker takes jobs from any queue.",
             next: "martlet worker --config martlet.yaml"),
         Case(
             testDescription: "one job queue that no worker serves",
@@ -280,6 +285,25 @@ struct StatusDiagnosisTests {
         #expect(finding.urgency == example.urgency && finding.object == example.object, "\(finding)")
         #expect(finding.detail.contains(example.detail), "\(finding.detail)")
         #expect(finding.next.hasPrefix(example.next), "\(finding.next)")
+    }
+
+    @Test(
+        "Advice about a worker has the address of its admin server, as far as it is known",
+        arguments: [
+            ("127.0.0.1:9464", "'127.0.0.1:9464'"), ("0.0.0.0:45123", "'HOST:45123'"), ("[::]:9464", "'HOST:9464'"),
+            ("[2001:db8::1]:9464", "'[2001:db8::1]:9464'"), ("$(reboot):1", "'$(reboot):1'"), (nil, "HOST:PORT"),
+        ] as [(String?, String)])
+    func address(_ admin: String?, _ written: String) {
+        func advice(ago: Int64 = 5_000, _ change: (inout WorkerReport) -> Void) -> [String] {
+            let worker = StatusFixture.report("w-2", ago: ago) {
+                $0.admin = admin
+                change(&$0)
+            }
+            return Self.findings(StatusFixture.facts(reports: [StatusFixture.report("w-1"), worker])).map(\.next)
+        }
+        #expect(advice(ago: 47_000) { _ in } == ["martlet health --address \(written)"])
+        #expect(advice { $0.reasons = ["blocked"] } == ["martlet health --ready --address \(written)"])
+        #expect(advice { $0.routes[0].state = "parked" } == ["martlet health --ready --address \(written)"])
     }
 
     @Test(

@@ -90,6 +90,11 @@ struct StatusTextTests {
     func unseen() {
         let none = lines(StatusFixture.facts(reports: []))
         #expect(none.contains("workers: none has reported in the last five minutes; job queues have up to 2"))
+        let stopped = StatusFixture.report("w-1", ago: 60_000) { $0.isDraining = true }
+        let left = lines(StatusFixture.facts(reports: [stopped]))
+        #expect(left.contains { $0.hasPrefix("workers: none; 1 stopped in the last five minutes; job queues") })
+        let early = lines(StatusFixture.facts(reports: []) { $0.isCatchingUp = true })
+        #expect(early.contains { $0.hasPrefix("workers: not shown yet: reports and commands are still being read") })
         let trouble = lines(StatusFixture.facts(reports: []) { $0.fleetTrouble = "no queue 'apns.q.fleet'" })
         #expect(trouble.contains { $0.hasPrefix("workers: not shown: no queue 'apns.q.fleet'") })
         let nodes = lines(StatusFixture.facts { $0.activity.nodes = nil })

@@ -19,6 +19,18 @@ struct CommandConnectionTests {
         #expect(late.remedy?.contains("consumer_timeout") == true && late.remedy?.contains("permissions") == false)
     }
 
+    @Test("A refused login and a refused operation have remedies of their own; the second names who may do what")
+    func refused() {
+        let error = AMQPError(.refused, "ACCESS_REFUSED", replyCode: 403)
+        let login = CommandConnection.failure(error, at: "amqp://u@h:5672/", isLogin: true)
+        #expect(login.status == .refused && login.remedy?.hasPrefix("Check user, password and virtual host.") == true)
+        let operation = CommandConnection.failure(error, at: "amqp://u@h:5672/")
+        #expect(operation.status == .refused && operation.remedy?.hasPrefix("Log in as a user that may") == true)
+        for user in ["apns-producer publishes jobs", "apns-monitor reads results", "apns-replayer reads dead letters"] {
+            #expect(operation.remedy?.contains(user) == true)
+        }
+    }
+
     @Test("A channel that is closed for something else is not taken for that")
     func otherClosures() {
         let other = failure("PRECONDITION_FAILED - unknown delivery tag 7", 406)

@@ -119,6 +119,24 @@ struct TopologyCommandTests {
         #expect(try Executable.run(["topology", "check", "-c", file]).status == 0)
     }
 
+    @Test("The command that is printed for a queue that is not wanted any more deletes it")
+    func staleQueue() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        let file = try configuration(uri: broker.uri, management: broker.managementURI)
+        #expect(try Executable.run(["topology", "apply", "-c", file]).status == 0)
+        let client = try AMQPBlockingClient.connect(try AMQPEndpoint.parse(uri: broker.uri), clientName: "topology")
+        defer { client.close() }
+        var arguments = FieldTable()
+        arguments.entries = [.init(name: Array("x-queue-type".utf8), value: .text("quorum"))]
+        _ = try client.declareQueue("apns.q.jobs.gone", exclusive: false, arguments: arguments)
+        let check = try Executable.run(["topology", "check", "-c", file])
+        #expect(check.status == 1 && check.text.contains("deleting it deletes its messages"), "\(check.text)")
+        let lines = check.text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let command = try #require(lines.first { $0.starts(with: ["rabbitmqctl", "delete_queue"]) }, "\(check.text)")
+        try broker.control(Array(command.dropFirst()))
+        #expect(try broker.queueCounts()["apns.q.jobs.gone"] == nil)
+    }
+
     /// What `apply` does with a configuration that has only one of the routes, and with one where a topic has moved.
     @Test("A topic that moves while jobs come reaches one route each time; other configurations' routes stay")
     func move() async throws {

@@ -33,6 +33,27 @@ struct LaneStatusTests {
         #expect(LaneStatus.refusals(of: lanes).isEmpty == !isNotReady)
     }
 
+    @Test("While consuming waits for publishing, it tells what keeps publishing away, not what ended consuming before")
+    func linkTroubles() {
+        #expect(
+            LaneStatus.troubles(consuming: (false, "reset by peer"), publishing: (false, "login refused")) == [
+                "broker (consuming): login refused", "broker (publishing): login refused",
+            ])
+        #expect(
+            LaneStatus.troubles(consuming: (false, "reset by peer"), publishing: (true, nil)) == [
+                "broker (consuming): reset by peer"
+            ])
+        #expect(
+            LaneStatus.troubles(consuming: (true, nil), publishing: (false, "reset by peer")) == [
+                "broker (publishing): reset by peer"
+            ])
+        #expect(
+            LaneStatus.troubles(consuming: (false, nil), publishing: (false, nil)) == [
+                "broker (consuming): connecting", "broker (publishing): connecting",
+            ])
+        #expect(LaneStatus.troubles(consuming: (true, nil), publishing: (true, nil)).isEmpty)
+    }
+
     @Test(
         "A lane is connected with both connections open, also while the broker blocks one; without routes it needs none",
         arguments: [
