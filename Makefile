@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting later fuzz sanitize examples brokers images manual install \
+.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -45,6 +45,7 @@ help:
 	@echo '             passes 64 MiB; JOBS=100000 MINUTES=3 for less of it'
 	@echo 'make later   fails where a million jobs that are due at one moment do not leave at their rate, or one is early;'
 	@echo '             JOBS=100000 for less of it'
+	@echo 'make pace    fails where ten workers that are held to a rate together do not send at it, or send faster'
 	@echo 'make fuzz    look for input that breaks a parser; FUZZ="600 job" for how long and which'
 	@echo 'make sanitize  run every test under the address sanitizer, then under the thread sanitizer; SANITIZE=address'
 	@echo '             for one of them, TESTS=... for some tests'
@@ -89,6 +90,9 @@ waiting: packages-test build
 
 later: packages-test build
 	Tests/Benchmark/later --jobs $(JOBS)
+
+pace: packages-test build
+	Tests/Benchmark/pace
 
 fuzz: swift packages-build
 	Tests/Fuzz/run $(FUZZ)

@@ -89,6 +89,17 @@ def percentile(values, share):
     return ordered[max(0, -int(-share * len(ordered) // 1) - 1)] if ordered else float("nan")
 
 
+def busiest(moments, window):
+    """The most of sorted moments that lie within so many seconds."""
+    recent, most = collections.deque(), 0
+    for moment in moments:
+        recent.append(moment)
+        while recent[0] <= moment - window:
+            recent.popleft()
+        most = max(most, len(recent))
+    return most
+
+
 def slope(points):
     """What least squares make of (seconds, value): change per hour, and its standard error."""
     points = [p for p in points if p[1] == p[1]]
