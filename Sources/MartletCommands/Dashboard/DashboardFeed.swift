@@ -2,7 +2,7 @@ import EventLoop
 
 /// The newest status as JSON. It is made when somebody asks, and no more often than every two seconds, however many ask.
 actor DashboardFeed {
-    /// One status, or why there is none.
+    /// An answer to the page: a status, or the reason why it cannot be made.
     struct Answer: Equatable, Sendable {
         /// A JSON object: the status, or `error` and `remedy`.
         var body: [UInt8]
