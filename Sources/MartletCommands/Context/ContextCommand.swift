@@ -30,7 +30,7 @@ struct ContextCommand: ParsableCommand {
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @Option(
             help: """
-                The address of the management API, for topology, check and status; the broker's user needs no password \
+                The address of the management API, for topology, check, status and dashboard; the broker's user needs no password \
                 in it. (default: port 15672 of the broker, 15671 with TLS)
                 """)
         var management: String?

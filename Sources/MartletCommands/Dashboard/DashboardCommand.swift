@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLoop
 import PushModel
-import Topology
 import WorkerSettings
 
 /// `martlet dashboard`: shows the state of the whole fleet on a page for a browser on this machine.
@@ -36,14 +35,13 @@ struct DashboardCommand: AsyncParsableCommand, UsesContext {
         async let commands: Void = BlockingWork.run("commands") { source.control.readOnce() }
         try await BlockingWork.run("reports") { source.reader.readOnce() }
         try await commands
+        // Following ends with Ctrl-C only, so it begins once nothing can fail any more.
+        let server = try await DashboardServer.start(DashboardFeed(source), at: address)
         async let reading: Void = BlockingWork.run("reports") { source.reader.follow() }
         async let listening: Void = BlockingWork.run("commands") { source.control.follow() }
-        if !Interrupt.isRequested {
-            let server = try await DashboardServer.start(DashboardFeed(source), at: address)
-            Console.talk("dashboard: http://\(server.address)/ until Ctrl-C")
-            while !Interrupt.isRequested { try await Task.sleep(for: .milliseconds(100)) }
-            await server.stop()
-        }
+        Console.talk("dashboard: http://\(server.address)/ until Ctrl-C")
+        while !Interrupt.isRequested { try await Task.sleep(for: .milliseconds(100)) }
+        await server.stop()
         try await reading
         try await listening
     }

@@ -10,11 +10,11 @@ struct TopologyCommand: ParsableCommand {
         abstract: "Render, apply and check the broker's exchanges, queues, bindings and policies.",
         discussion: """
             A worker declares nothing. These commands make what the routes of its configuration need. Apply and check \
-            use RabbitMQ's management API (broker.management; by default the broker's host and login with port 15672).
+            use RabbitMQ's management API (broker.management; by default the broker's host and login).
 
             Examples:
               martlet topology render -c worker.yaml > definitions.json
-              rabbitmqctl import_definitions definitions.json
+              rabbitmqctl import_definitions < definitions.json
               martlet topology apply -c worker.yaml
               martlet topology check -c worker.yaml
             """,

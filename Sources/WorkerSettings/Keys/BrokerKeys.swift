@@ -15,7 +15,8 @@ struct BrokerKeys: Sendable {
         "whether `amqp://` and `http://` may leave this machine, readable to everybody on the way")
     let management = SettingKey(
         "broker.management", .secret("`http://`, `https://`"), without: "the broker's host and login, port 15672",
-        "the management API, for `martlet topology`, `check` and `status`; the broker's user needs no password in it")
+        "the management API, for `martlet topology`, `check`, `status` and `dashboard`; the broker's user needs no "
+            + "password in it")
     let heartbeat = SettingKey(
         "broker.heartbeat", .heartbeat, default: .seconds(15),
         "a broker silent for two of them is given up; `?heartbeat=` in the URI wins")

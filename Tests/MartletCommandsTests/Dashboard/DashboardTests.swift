@@ -158,6 +158,19 @@ struct DashboardTests {
         #expect(DashboardServer.isLocal(authority) == isGood)
     }
 
+    @Test("Where another program listens already, the command ends at once, and says how to choose another port")
+    func busy() async throws {
+        let server = try await DashboardServer.start(
+            DashboardFeed { Self.answer(Self.facts) }, at: ListenAddress(host: "127.0.0.1", port: 0))
+        let outcome = try Executable.run([
+            "dashboard", "--listen", "\(server.address)", "--broker", "amqp://127.0.0.1:1", "--management",
+            "http://u:p@127.0.0.1:1",
+        ])
+        await server.stop()
+        #expect(outcome.status == 69 && outcome.errorText.contains("cannot listen at \(server.address)"))
+        #expect(outcome.errorText.contains("--listen"), "\(outcome.errorText)")
+    }
+
     @Test("The command serves the status of a real broker until it is asked to end")
     func command() async throws {
         let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
