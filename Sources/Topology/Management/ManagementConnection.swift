@@ -51,7 +51,7 @@ struct ManagementConnection: Sendable {
             throw ManagementError(
                 code: .refused,
                 message: "the management address \(place) has no password of \(login[0]): write \(form). Only the "
-                    + "user who logs in to the broker needs none here")
+                    + "user who logs in to the broker needs none here, and only over https")
         }
         location = ManagementPlace(
             host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login[0])

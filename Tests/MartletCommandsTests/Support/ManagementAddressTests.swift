@@ -11,6 +11,8 @@ struct ManagementAddressTests {
         arguments: [
             ("https://me@h:15671/p", "https://me:p%40ss@h:15671/p"), ("https://m%65@[::1]", "https://me:p%40ss@[::1]"),
             ("https://you@h:15671", "https://you@h:15671"), ("https://me:own@h:15671", "https://me:own@h:15671"),
+            // The password that goes to the broker encrypted does not cross the network in plaintext here.
+            ("http://me@h", "http://me@h"), ("http://me@127.0.0.1", "http://me:p%40ss@127.0.0.1"),
             ("https://me:@h", "https://me:@h"), ("https://h:15671", "https://h:15671"), ("nonsense", "nonsense"),
         ])
     func password(_ address: String, _ expected: String) {
