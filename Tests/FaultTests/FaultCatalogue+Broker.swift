@@ -49,7 +49,7 @@ extension FaultCatalogue {
         Fault(
             8, name: "maintenance", expects: "Leaves when the broker is drained, comes back when it is revived"
         ) { ring in
-            try await ring.strike { try $0.run("\(PrivateBroker.programs)/rabbitmq-upgrade", "drain") }
+            try await ring.strike { try $0.broker.drain() }
             try await ring.awaitNotice(within: .seconds(20))
             try await ring.endure(.seconds(3))
             try await ring.strike { try $0.run("\(PrivateBroker.programs)/rabbitmq-upgrade", "revive") }
