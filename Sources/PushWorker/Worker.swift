@@ -65,7 +65,7 @@ package final class Worker: Sendable {
         let maker = try RouteMaker(configuration.apns, resultsBatch: configuration.results.batch)
         let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials)
             .lanes(maker)
-        let handles = built.map { _ in LaneHandle() }
+        let handles = built.map { LaneHandle(lane: $0.index) }
         let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))
         let barrier = DrainBarrier(lanes: built.map(\.index))
         let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }

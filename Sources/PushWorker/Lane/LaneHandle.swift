@@ -15,6 +15,11 @@ final class LaneHandle: Sendable {
 
     private let state = Mutex(State())
 
+    /// The view of a lane that does not run yet.
+    ///
+    /// - Parameter lane: The lane's number.
+    init(lane: Int) { metrics = LaneMetrics(lane: lane) }
+
     /// Sends a message to the lane, now or as soon as it runs.
     ///
     /// - Returns: False for a lane that has ended. The message is then dropped.
@@ -39,7 +44,7 @@ final class LaneHandle: Sendable {
     }
 
     /// Where the lane leaves its counters.
-    let metrics = LaneMetrics()
+    let metrics: LaneMetrics
     /// What the lane shows of itself at any moment.
     let pulse = LanePulse()
 

@@ -161,7 +161,7 @@ extension Lane {
         counters.confirms = publisher.counts.confirms
         counters.brokerConnects = consumeLink.opened + publishLink.opened
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
-        return LaneSnapshot(lane: counters, routes: report.counters, left: turnover.counted)
+        return LaneSnapshot(number: settings.index, lane: counters, routes: report.counters, left: turnover.counted)
     }
 
     /// Leaves the lane's status and counters, with new reports of its routes.

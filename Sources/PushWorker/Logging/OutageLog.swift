@@ -76,6 +76,7 @@ struct OutageLog {
     /// - Returns: The outage that is over; nil without one.
     mutating func works(now: MonotonicTime) -> Ended? {
         defer { self = OutageLog() }
-        return began.map { Ended(duration: now - $0, failures: failures) }
+        // Another lane may have read its clock a little later, so `now` may lie before the beginning.
+        return began.map { Ended(duration: max(now - $0, .zero), failures: failures) }
     }
 }

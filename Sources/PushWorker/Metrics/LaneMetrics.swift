@@ -6,8 +6,10 @@ package final class LaneMetrics: Sendable {
     private let snapshot: Mutex<LaneSnapshot>
 
     /// Makes a place that holds zeros.
-    package init() {
-        snapshot = Mutex(LaneSnapshot(lane: LaneCounters(), routes: []))
+    ///
+    /// - Parameter lane: The lane's number.
+    package init(lane: Int) {
+        snapshot = Mutex(LaneSnapshot(number: lane, lane: LaneCounters(), routes: []))
     }
 
     /// Replaces what is there; called by the lane.

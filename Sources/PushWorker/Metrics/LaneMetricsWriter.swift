@@ -13,6 +13,9 @@ struct LaneMetricsWriter {
     /// The labels of a sample, and the counters that it shows.
     private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
 
+    /// The number of a lane, and what it counted.
+    private typealias Lane = (number: Int, counters: LaneCounters)
+
     /// The tiers' names, by position.
     let tiers: [String]
     /// Whether everything is written by route.
@@ -41,7 +44,7 @@ struct LaneMetricsWriter {
         // worker.
         let left = snapshots.compactMap(\.left).map { Sample([], $0) }
         writeRoutes(named, details: isDetailed ? named : [([], sum(of: named + left))], to: &text)
-        writeLanes(snapshots.map(\.lane), to: &text)
+        writeLanes(snapshots.map { ($0.number, $0.lane) }, to: &text)
     }
 
     private func sum(of routes: [Sample]) -> RouteCounters {
@@ -175,7 +178,7 @@ struct LaneMetricsWriter {
         }
     }
 
-    private func writeLanes(_ lanes: [LaneCounters], to text: inout MetricsText) {
+    private func writeLanes(_ lanes: [Lane], to text: inout MetricsText) {
         text.family("martlet_publications_total", .counter, "Messages published to the broker.")
         write(lanes, "martlet_publications_total", "kind", LaneCounters.Publication.allCases, to: &text) {
             $0.publications[$1.rawValue]
@@ -216,13 +219,13 @@ struct LaneMetricsWriter {
         ]
         for (name, kind, help, value) in plain {
             text.family(name, kind, help)
-            for (lane, counters) in lanes.enumerated() {
+            for (lane, counters) in lanes {
                 text.sample(name, [("lane", "\(lane)")], value(counters))
             }
         }
         writeJournals(lanes, to: &text)
         text.family("martlet_broker_connection_up", .gauge, "Whether a broker connection is up.")
-        for (lane, counters) in lanes.enumerated() {
+        for (lane, counters) in lanes {
             for (role, isUp) in [("consume", counters.isConsumerUp), ("publish", counters.isPublisherUp)] {
                 let labels = [("lane", "\(lane)"), ("role", role)]
                 text.sample("martlet_broker_connection_up", labels, isUp ? 1 : 0)
@@ -230,9 +233,9 @@ struct LaneMetricsWriter {
         }
     }
 
-    private func writeJournals(_ lanes: [LaneCounters], to text: inout MetricsText) {
+    private func writeJournals(_ lanes: [Lane], to text: inout MetricsText) {
         text.family("martlet_journal_up", .gauge, "Whether the journal takes notes, where one is configured.")
-        for (lane, counters) in lanes.enumerated() {
+        for (lane, counters) in lanes {
             if let isUp = counters.isJournalUp {
                 text.sample("martlet_journal_up", [("lane", "\(lane)")], isUp ? 1 : 0)
             }
@@ -247,17 +250,17 @@ struct LaneMetricsWriter {
         ]
         for (name, help, value) in counts {
             text.family("martlet_journal_\(name)_total", .counter, help)
-            for (lane, counters) in lanes.enumerated() where counters.isJournalUp != nil {
+            for (lane, counters) in lanes where counters.isJournalUp != nil {
                 text.sample("martlet_journal_\(name)_total", [("lane", "\(lane)")], value(counters))
             }
         }
     }
 
     private func write<Kind>(
-        _ lanes: [LaneCounters], _ name: String, _ label: String, _ kinds: [Kind], to text: inout MetricsText,
+        _ lanes: [Lane], _ name: String, _ label: String, _ kinds: [Kind], to text: inout MetricsText,
         _ value: (LaneCounters, Kind) -> Int
     ) {
-        for (lane, counters) in lanes.enumerated() {
+        for (lane, counters) in lanes {
             for kind in kinds {
                 text.sample(name, [("lane", "\(lane)"), (label, "\(kind)")], value(counters, kind))
             }

@@ -39,17 +39,19 @@ struct RouteMaker: Sendable {
     ///   - claim: The jobs that may arrive in its queues, beside the claims of the worker's other routes.
     ///   - lanes: The numbers of the lanes there are.
     ///   - routes: How many routes the worker has.
+    ///   - earlier: What the route knew of dead tokens before its configuration changed; nil for nothing.
     /// - Returns: The numbers of the lanes on which the route lives, each with the settings for it.
     /// - Throws: `WorkerError` where an address of APNs cannot be read.
     func places(
-        of route: RouteConfiguration, number: Int, claim: RouteClaim, on lanes: [Int], routes: Int
+        of route: RouteConfiguration, number: Int, claim: RouteClaim, on lanes: [Int], routes: Int,
+        after earlier: SharedDeadTokens? = nil
     ) throws(WorkerError) -> [(lane: Int, settings: LaneSettings.RouteSettings)] {
         let shares = LaneAssignment(lanes: lanes.count, routes: routes).shares(
             of: route.name, lanes: route.lanes, connections: route.connections)
         var settings = try settings(of: route)
         settings.number = number
         settings.claim = claim
-        settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] })
+        settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] }, after: earlier)
         settings.resultsBatch = route.resultsBatch ?? resultsBatch
         settings.highShare = route.highShare
         settings.rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }

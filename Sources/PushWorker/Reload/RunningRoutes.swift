@@ -18,7 +18,13 @@ final class RunningRoutes: Sendable {
         let share: @Sendable ([String?]) -> Void
     }
 
-    private let roster: Mutex<RouteRoster>
+    private struct State {
+        var roster: RouteRoster
+        /// What the routes know of dead tokens, by their names. A route that changes begins with it.
+        var deadTokens: [String: SharedDeadTokens]
+    }
+
+    private let state: Mutex<State>
     private let surroundings: Surroundings
     private let logger: Logger
 
@@ -36,22 +42,25 @@ final class RunningRoutes: Sendable {
             let queues = own.first?.routes.first { $0.number == number }?.queues.count
             roster.placed(number, on: own.map(\.index), queues: queues ?? 0)
         }
-        self.roster = Mutex(roster)
+        state = Mutex(
+            State(
+                roster: roster,
+                deadTokens: Dictionary(lanes.flatMap(\.routes).map { ($0.name, $0.shared.deadTokens) }) { $1 }))
         self.surroundings = surroundings
         self.logger = logger
     }
 
     /// The names of the routes by their numbers; nil for a number without a route.
-    var names: [String?] { roster.withLock(\.names) }
+    var names: [String?] { state.withLock(\.roster.names) }
 
     /// The lanes that each route has, by its name.
     ///
     /// - Parameter statuses: How the lanes are doing.
     func lanes(consuming statuses: [LaneStatus]) -> [String: FleetRates.Lanes] {
         var lanes: [String: FleetRates.Lanes] = [:]
-        roster.withLock { roster in
-            for (number, name) in roster.names.enumerated() {
-                if let name { lanes[name] = FleetRates.Lanes(all: roster.lanes(of: number), consuming: 0) }
+        state.withLock { state in
+            for (number, name) in state.roster.names.enumerated() {
+                if let name { lanes[name] = FleetRates.Lanes(all: state.roster.lanes(of: number), consuming: 0) }
             }
         }
         for route in statuses.flatMap(\.routes) { lanes[route.name]?.consuming += route.consumers }
@@ -62,28 +71,31 @@ final class RunningRoutes: Sendable {
     func follow(_ routes: [RouteConfiguration]) {
         // The lanes are told under the lock, so that they hear of all steps in the order in which the steps were
         // decided.
-        roster.withLock { roster in
-            let steps = roster.want(routes)
-            take(steps, &roster)
+        state.withLock { state in
+            let steps = state.roster.want(routes)
+            let names = Set(routes.map(\.name))
+            state.deadTokens = state.deadTokens.filter { names.contains($0.key) }
+            take(steps, &state)
         }
     }
 
     /// A lane is done with a route that was removed.
     func left(_ number: Int, lane: Int) {
-        roster.withLock { roster in
-            guard let (name, steps) = roster.left(number, lane: lane) else { return }
+        state.withLock { state in
+            guard let (name, steps) = state.roster.left(number, lane: lane) else { return }
             logger.notice("a route has ended", metadata: .with([.route: "\(name)"]))
-            take(steps, &roster)
+            take(steps, &state)
         }
     }
 
-    private func take(_ steps: [RouteRoster.Step], _ roster: inout RouteRoster) {
+    private func take(_ steps: [RouteRoster.Step], _ state: inout State) {
+        let roster = state.roster
         let table = RoutesTable(routes: roster.wanted.map(\.topology))
         for step in steps {
             switch step {
             case .add(let number, let route):
                 guard let index = roster.wanted.firstIndex(of: route) else { continue }
-                add(route, number, RouteClaim(table: table, index: index), &roster)
+                add(route, number, RouteClaim(table: table, index: index), &state)
             case .remove(let number):
                 let name = roster.names[number] ?? ""
                 logger.notice(
@@ -94,16 +106,17 @@ final class RunningRoutes: Sendable {
                 announce(.rate(number, route.rate.map { SharedRate(perSecond: $0, lanes: lanes) }))
             }
         }
-        surroundings.memory.divide(among: roster.queues + WorkerBuilder.unroutedQueues.count)
-        surroundings.share(roster.served)
+        surroundings.memory.divide(among: state.roster.queues + WorkerBuilder.unroutedQueues.count)
+        surroundings.share(state.roster.served)
     }
 
-    private func add(_ route: RouteConfiguration, _ number: Int, _ claim: RouteClaim, _ roster: inout RouteRoster) {
+    private func add(_ route: RouteConfiguration, _ number: Int, _ claim: RouteClaim, _ state: inout State) {
         do throws(WorkerError) {
             let places = try surroundings.maker.places(
                 of: route, number: number, claim: claim, on: surroundings.lanes.keys.sorted(),
-                routes: roster.wanted.count)
-            roster.placed(number, on: places.map(\.lane), queues: places.first?.settings.queues.count ?? 0)
+                routes: state.roster.wanted.count, after: state.deadTokens[route.name])
+            state.roster.placed(number, on: places.map(\.lane), queues: places.first?.settings.queues.count ?? 0)
+            state.deadTokens[route.name] = places.first?.settings.shared.deadTokens
             for (lane, settings) in places { surroundings.lanes[lane]?.post(.added(settings)) }
             logger.notice("a route begins", metadata: .with([.route: "\(route.name)"]))
         } catch {

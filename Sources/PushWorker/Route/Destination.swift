@@ -66,8 +66,6 @@ final class Destination {
     private(set) var resends = ByClass<Notification>()
     /// Requests whose answer is awaited, by the tag with which each was submitted.
     private var requests = SlotTable<Notification>()
-    /// Decides what the log tells of failed connects.
-    private var outage = OutageLog()
     /// How many connections were opened, and how many GOAWAYs came, in the pools that were closed after a rest.
     private(set) var earlier = (opened: 0, goAways: 0)
 
@@ -411,16 +409,6 @@ final class Destination {
         // host are closed when nobody needs them.
         guard kind == .devices, let isConnected = pool?.isConnected else { return }
         breaker.connectivityChanged(isConnected: isConnected, now: moment.monotonic)
-    }
-
-    /// Notes whether the host could be reached.
-    ///
-    /// - Parameters:
-    ///   - failure: Why it could not; nil where it could.
-    ///   - now: The time.
-    /// - Returns: What the log has to tell; nil for nothing.
-    func reached(_ failure: APNSClientError?, now: MonotonicTime) -> OutageLog.News? {
-        outage.note(failure: failure.map { ($0.code.description, $0.message) }, now: now)
     }
 
     /// Whether nothing is to be decided about its connections now.

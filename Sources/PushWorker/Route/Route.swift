@@ -125,7 +125,7 @@ final class Route {
             resultsBatch: surroundings.resultsBatch, tally: tally)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
-            deliveries: deliveries)
+            deliveries: deliveries, outages: shared.outages)
         settlement = RouteSettlement(
             surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)

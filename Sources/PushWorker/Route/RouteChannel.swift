@@ -36,8 +36,7 @@ final class RouteChannel {
     private let hosts: RouteHosts
     private let outbox: Outbox
     private let deliveries: RouteDeliveries
-    /// Decides what the log tells of a channel that the broker closes.
-    private var outage = OutageLog()
+    private let outages: RouteOutages
     private var hasEnded = false
     private var random = SystemRandomNumberGenerator()
 
@@ -51,9 +50,10 @@ final class RouteChannel {
     ///   - hosts: Drop what was not sent once the channel is gone.
     ///   - outbox: Drops the jobs that are refused.
     ///   - deliveries: The deliveries of the channel.
+    ///   - outages: Decide what the log tells of a channel that the broker closes.
     init(
         of route: String, at position: Int, queues: [String], prefetch: RoutePrefetch, hosts: RouteHosts,
-        outbox: Outbox, deliveries: RouteDeliveries
+        outbox: Outbox, deliveries: RouteDeliveries, outages: RouteOutages
     ) {
         number = UInt16(position + 1)
         self.queues = queues
@@ -61,6 +61,7 @@ final class RouteChannel {
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) }, high: high)
         (self.prefetch, self.hosts, self.outbox, self.deliveries) = (prefetch, hosts, outbox, deliveries)
+        self.outages = outages
     }
 
     /// The tag of the present consumer of a queue.
@@ -102,7 +103,7 @@ final class RouteChannel {
     func closed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
         generationEnded(at: moment)
         consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
-        return hasEnded ? nil : outage.failed("\(code) \(text)", now: moment.monotonic)
+        return hasEnded ? nil : outages.channelClosed(code: code, text: text, now: moment.monotonic)
     }
 
     /// The broker accepted the prefetch.
@@ -117,7 +118,7 @@ final class RouteChannel {
     func consumeStarted(at moment: Moment) -> OutageLog.Ended? {
         consumer.consumeStarted()
         deliveries.consumeStarted(at: moment)
-        return consumer.isServing ? outage.works(now: moment.monotonic) : nil
+        return consumer.isServing ? outages.consumes(now: moment.monotonic) : nil
     }
 
     /// A consumer ended.

@@ -8,13 +8,18 @@ final class SharedDeadTokens: Sendable {
         var trust: String?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let lanes: Int
 
-    /// Starts with nothing learned.
+    /// Starts where an earlier watch is, or with nothing learned.
     ///
-    /// - Parameter lanes: On how many lanes the route lives.
-    init(lanes: Int = 1) { self.lanes = lanes }
+    /// - Parameters:
+    ///   - lanes: On how many lanes the route lives.
+    ///   - earlier: The watch of the same route before its configuration changed; nil without one.
+    init(lanes: Int = 1, after earlier: SharedDeadTokens? = nil) {
+        self.lanes = lanes
+        state = Mutex(earlier?.state.withLock { $0 } ?? State())
+    }
 
     /// Whether tokens should be kept for now.
     var isSuspicious: Bool { state.withLock { $0.watch.isSuspicious } }
@@ -50,7 +55,7 @@ final class SharedDeadTokens: Sendable {
     /// Learns final answers.
     ///
     /// - Parameters:
-    ///   - live: How many of them did not call a token dead; they came first.
+    ///   - live: How many of them accepted a push; they came first.
     ///   - isDeadToken: Whether one more did.
     ///   - inFlight: How many requests of one lane are under way.
     /// - Returns: Whether tokens should be kept for now.

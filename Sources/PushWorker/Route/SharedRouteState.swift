@@ -13,6 +13,8 @@ final class SharedRouteState: Sendable {
     let deadTokens: SharedDeadTokens
     /// Whose turn it is to take up jobs that came back often.
     let suspects = SuspectTurns()
+    /// What the log tells of hosts that cannot be reached, and of channels that the broker closes.
+    let outages = RouteOutages()
     /// Watches how far this machine's clock is off APNs' clock.
     let clock = Mutex(ClockSkewWatch())
     /// Lets a route that was removed end on all lanes together, because its lanes may still ask each other questions.
@@ -20,13 +22,15 @@ final class SharedRouteState: Sendable {
     /// The memory by which redeliveries are recognised.
     let redeliveries: SharedRedeliveries
 
-    /// Starts with nothing known.
+    /// Starts with nothing known but of dead tokens.
     ///
-    /// - Parameter lanes: The numbers of the lanes on which the route lives; at least one.
-    init(lanes: [Int] = [0]) {
+    /// - Parameters:
+    ///   - lanes: The numbers of the lanes on which the route lives; at least one.
+    ///   - earlier: What the route knew of dead tokens before its configuration changed; nil for nothing.
+    init(lanes: [Int] = [0], after earlier: SharedDeadTokens? = nil) {
         self.lanes = lanes
         barrier = DrainBarrier(lanes: lanes)
-        deadTokens = SharedDeadTokens(lanes: lanes.count)
+        deadTokens = SharedDeadTokens(lanes: lanes.count, after: earlier)
         redeliveries = SharedRedeliveries(lanes: lanes.count)
     }
 }

@@ -34,7 +34,7 @@ struct LaneBrokerTests {
         _ broker: FakeBroker, logger: Logger = Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() },
         _ change: (inout LaneSettings) -> Void = { _ in }
     ) throws -> LaneHandle {
-        let handle = LaneHandle()
+        let handle = LaneHandle(lane: 0)
         var settings = try settings(broker.configuration)
         change(&settings)
         let made = settings
@@ -349,7 +349,7 @@ struct LaneBrokerTests {
         let broker = try FakeBroker()
         defer { broker.stop() }
         let lane = try Lane(
-            settings: try settings(broker.configuration), handle: LaneHandle(),
+            settings: try settings(broker.configuration), handle: LaneHandle(lane: 0),
             logger: Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() })
         let (consume, publish) = (lane.consumeLink, lane.publishLink)
         #expect(consume.nextDue(now: .now()) == nil, "the other one has to open first")

@@ -43,7 +43,7 @@ struct LaneConnectTests {
             policy: RetryPolicy(), tierNames: [], version: "test", replyPattern: try ReplyPattern(""),
             includesDeviceToken: false,
             pool: APNSPoolConfiguration(requestTimeout: .seconds(1), pingInterval: .seconds(60)))
-        let handle = LaneHandle()
+        let handle = LaneHandle(lane: 0)
         _ = try LoopThread.start(name: "lane") {
             do {
                 try Lane(settings: settings, handle: handle, logger: logger).run()

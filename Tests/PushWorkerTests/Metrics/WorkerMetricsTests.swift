@@ -50,7 +50,7 @@ func sampleSnapshots() -> [LaneSnapshot] {
     unrouted.jobsReceived = 5
     return [
         LaneSnapshot(lane: lane, routes: [shop, RouteCounters(tiers: 2), unrouted]),
-        LaneSnapshot(lane: LaneCounters(), routes: [shop, nil, nil]),
+        LaneSnapshot(number: 2, lane: LaneCounters(), routes: [shop, nil, nil]),
     ]
 }
 
@@ -131,7 +131,7 @@ struct WorkerMetricsTests {
             #"martlet_deliveries_settled_total{lane="0",kind="acknowledged"} 2"#,
             #"martlet_loop_busy_seconds_total{lane="0"} 1.5"#,
             #"martlet_broker_connection_up{lane="0",role="consume"} 1"#,
-            #"martlet_broker_connection_up{lane="1",role="publish"} 0"#,
+            #"martlet_broker_connection_up{lane="2",role="publish"} 0"#,
             #"martlet_build_info{version="1.0",odd="a\"b\\c\nd"} 1"#,
             #"martlet_log_lines_dropped_total 0"#,
         ] {
@@ -254,8 +254,8 @@ struct WorkerMetricsTests {
 
     @Test("a lane's latest snapshot replaces the one before")
     func publishing() {
-        let metrics = LaneMetrics()
-        #expect(metrics.latest.routes.isEmpty)
+        let metrics = LaneMetrics(lane: 3)
+        #expect(metrics.latest.routes.isEmpty && metrics.latest.number == 3)
         metrics.publish(sampleSnapshots()[0])
         #expect(metrics.latest.routes[0]?.jobsReceived == 42)
     }

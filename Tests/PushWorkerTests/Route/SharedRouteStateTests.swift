@@ -1,4 +1,6 @@
+import APNSClient
 import EventLoop
+import Logging
 import TestSupport
 import Testing
 
@@ -25,6 +27,38 @@ struct SharedRouteStateTests {
             for _ in 0..<2 { sent += rate.take(upTo: 100, now: Self.at(Int64(second))) }
         }
         #expect(sent == 100, "a full bucket per look, whoever looks")
+    }
+
+    @Test("A route whose configuration changed goes on with what it knew of dead tokens, on other lanes too")
+    func knowledge() {
+        let before = SharedRouteState(lanes: [0, 1]).deadTokens
+        for _ in 0..<500 { before.learn(live: 0, isDeadToken: true, inFlight: 0) }
+        let after = SharedRouteState(lanes: [2], after: before).deadTokens
+        #expect(before.isSuspicious && after.isSuspicious && after.knowledge == before.knowledge)
+        before.trust(by: "a")
+        #expect(!before.isSuspicious && after.isSuspicious, "both learn by themselves from then on")
+        let trusted = SharedRouteState(after: before).deadTokens
+        trusted.trust(by: "a")
+        #expect(!trusted.isSuspicious)
+        #expect(SharedRouteState().deadTokens.knowledge == nil)
+    }
+
+    @Test("An outage that all lanes of a route see is told once, and so is its end")
+    func outages() {
+        let outages = RouteOutages()
+        let failure = APNSClientError(.unreachable, "connecting to 17.1.1.1:443 failed")
+        func reached(_ kind: Destination.Kind, _ failure: APNSClientError?, at second: Int64) -> OutageLog.News? {
+            outages.reached(kind, failure, now: Self.at(second))
+        }
+        #expect(reached(.devices, failure, at: 10) == .failed(failure.message, .warning))
+        #expect(reached(.devices, failure, at: 11) == .failed(failure.message, .debug), "the other lane")
+        #expect(reached(.broadcast, failure, at: 11) == .failed(failure.message, .warning), "another host")
+        #expect(reached(.devices, nil, at: 31) == .works(OutageLog.Ended(duration: .seconds(21), failures: 2)))
+        #expect(reached(.devices, nil, at: 32) == nil, "the other lane")
+        let levels = (0..<4).map { _ in outages.channelClosed(code: 404, text: "no queue", now: Self.at(1)) }
+        #expect(levels == [.warning, .debug, .debug, .debug])
+        let ends = (0..<4).map { _ in outages.consumes(now: Self.at(0)) }
+        #expect(ends == [OutageLog.Ended(duration: .zero, failures: 4), nil, nil, nil], "a clock that was read before")
     }
 
     @Test("A token that APNs has had too many for on one lane rests on all, until its time is over")
