@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PushModel
 
 /// A request of an operator to all workers: to hold, pace, trust or cancel something. It lasts until it is taken back,
 /// or its time is over.
@@ -94,9 +95,9 @@ package struct ControlCommand: Sendable, Equatable {
             let target = form.target, form.action.applies(to: target)
         else { return nil }
         self.init(
-            id: form.id, action: form.action, target: target, author: form.author, issuedAt: form.issuedAt,
-            until: form.until, reason: form.reason, perSecond: form.perSecond,
-            leavesDeadLetters: form.deadLetters ?? false)
+            id: form.id, action: form.action, target: target, author: form.author,
+            issuedAt: form.issuedAt.milliseconds, until: form.until?.milliseconds, reason: form.reason,
+            perSecond: form.perSecond, leavesDeadLetters: form.deadLetters ?? false)
         guard isPossible else { return nil }
     }
 
@@ -107,11 +108,8 @@ package struct ControlCommand: Sendable, Equatable {
             case .route(let name), .campaign(let name): name
             }
         let texts = [id, author, name]
-        // Until the year 5138.
-        let times: Range<Int64> = 0..<100_000_000_000_000
         return texts.allSatisfy { !$0.isEmpty && $0.utf8.count <= Self.longestText }
             && reason.map { $0.utf8.count <= Self.longestText } ?? true
-            && times.contains(issuedAt) && until.map(times.contains) ?? true
             && perSecond.map { (Self.leastRate...Self.highestRate).contains($0) } ?? true
             && (action == .rate || perSecond == nil) && (action == .cancel || !leavesDeadLetters)
     }
@@ -124,6 +122,32 @@ package struct ControlCommand: Sendable, Equatable {
         return (try? encoder.encode(Form(self))).map(Array.init) ?? []
     }
 
+    /// A time of the JSON object: written in milliseconds, and read in every way in which a time may be written.
+    private struct Time: Codable {
+        var milliseconds: Int64
+
+        init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            let time =
+                if let number = try? container.decode(Int64.self) {
+                    WrittenTime(number)
+                } else {
+                    WrittenTime(try container.decode(String.self).utf8.span)
+                }
+            guard let time else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a plausible time")
+            }
+            milliseconds = time.milliseconds
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(milliseconds)
+        }
+    }
+
     /// The members of the JSON object.
     private struct Form: Codable {
         var type = messageType
@@ -133,8 +157,8 @@ package struct ControlCommand: Sendable, Equatable {
         var route: String?
         var campaign: String?
         var author: String
-        var issuedAt: Int64
-        var until: Int64?
+        var issuedAt: Time
+        var until: Time?
         var reason: String?
         var perSecond: Double?
         var deadLetters: Bool?
@@ -143,8 +167,8 @@ package struct ControlCommand: Sendable, Equatable {
             id = command.id
             action = command.action
             author = command.author
-            issuedAt = command.issuedAt
-            until = command.until
+            issuedAt = Time(milliseconds: command.issuedAt)
+            until = command.until.map(Time.init)
             reason = command.reason
             perSecond = command.perSecond
             deadLetters = command.leavesDeadLetters ? true : nil

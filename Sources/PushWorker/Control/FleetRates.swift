@@ -99,6 +99,14 @@ struct FleetRates {
         if counts[route] == nil { counts[route] = Counts(latest: 0, before: 0, hold: .pause) }
     }
 
+    /// The broker does not count the consumers of a route that goes on: the queue is missing, or the worker may not ask.
+    /// Then no count will come, and a route that was paused before must not wait for one.
+    ///
+    /// - Parameter route: The route's name.
+    mutating func isUncounted(_ route: String) {
+        if counts[route]?.hold == .pause { counts[route] = nil }
+    }
+
     /// This worker's part of a rate; the whole rate if nothing was counted.
     ///
     /// - Parameters:

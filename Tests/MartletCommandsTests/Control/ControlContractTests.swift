@@ -6,13 +6,15 @@ import Testing
 struct ControlContractTests {
     /// A command's JSON from some of its members, with those that all have.
     private static func json(_ members: String) -> [UInt8] {
-        let usual = #""type":"martlet.control","version":1,"id":"c-1","author":"anna@ops1","issued_at":5"#
+        let usual = #""type":"martlet.control","version":1,"id":"c-1","author":"anna@ops1","issued_at":1700000000"#
         return Array("{\(usual),\(members)}".utf8)
     }
 
     static let accepted = [
         #""action":"pause","route":"shop""#, #""action":"resume","route":"shop","campaign":null"#,
-        #""action":"rate","route":"shop","per_second":0.5,"until":99999999999999"#,
+        #""action":"rate","route":"shop","per_second":0.5,"until":253402300799999"#,
+        #""action":"pause","route":"shop","until":"2030-01-01T00:00:00Z""#,
+        #""action":"pause","route":"shop","until":1893499200"#,
         #""action":"rate","route":"shop","per_second":null"#, #""action":"rate","route":"shop","per_second":1000000"#,
         #""action":"rate","route":"shop","per_second":0.001"#,
         #""action":"trust","route":"shop","reason":"looked at it","dead_letters":false"#,
@@ -30,8 +32,8 @@ struct ControlContractTests {
         #""action":"rate","route":"shop","per_second":1000001"#,
         #""action":"rate","route":"shop","per_second":"5""#, #""action":"pause","route":"shop","per_second":5"#,
         #""action":"pause","campaign":"c","dead_letters":true"#, #""action":"pause","route":"shop","until":-1"#,
-        #""action":"pause","route":"shop","until":100000000000000"#,
-        #""action":"pause","route":"shop","until":"2030-01-01T00:00:00Z""#,
+        #""action":"pause","route":"shop","until":253402300800000"#,
+        #""action":"pause","route":"shop","until":17000000"#, #""action":"pause","route":"shop","until":"tomorrow""#,
         #""action":"pause","route":"\#(String(repeating: "r", count: 513))""#,
         #""action":"pause","route":"shop","reason":"\#(String(repeating: "r", count: 513))""#,
     ]
@@ -39,11 +41,11 @@ struct ControlContractTests {
     /// Whole commands that lack something, or are of another kind.
     static let foreign = [
         "{}", #"{"type":"martlet.control","version":1,"action":"pause","route":"shop"}"#,
-        #"{"type":"martlet.fleet","version":1,"id":"c","author":"a","issued_at":5,"action":"pause","route":"shop"}"#,
-        #"{"type":"martlet.control","version":2,"id":"c","author":"a","issued_at":5,"action":"pause","route":"s"}"#,
-        #"{"type":"martlet.control","version":1,"id":"","author":"a","issued_at":5,"action":"pause","route":"s"}"#,
-        #"{"type":"martlet.control","version":1,"id":"c","author":"","issued_at":5,"action":"pause","route":"s"}"#,
-        #"{"type":"martlet.control","version":1,"id":"c","author":"a","issued_at":-5,"action":"pause","route":"s"}"#,
+        #"{"type":"martlet.fleet","version":1,"id":"c","author":"a","issued_at":1700000000000,"action":"pause","route":"shop"}"#,
+        #"{"type":"martlet.control","version":2,"id":"c","author":"a","issued_at":1700000000000,"action":"pause","route":"s"}"#,
+        #"{"type":"martlet.control","version":1,"id":"","author":"a","issued_at":1700000000000,"action":"pause","route":"s"}"#,
+        #"{"type":"martlet.control","version":1,"id":"c","author":"","issued_at":1700000000000,"action":"pause","route":"s"}"#,
+        #"{"type":"martlet.control","version":1,"id":"c","author":"a","issued_at":5,"action":"pause","route":"s"}"#,
     ]
 
     @Test("commands that workers read obey the schema, and so does all that they write")

@@ -38,12 +38,12 @@ struct DemoCampaignPlanTests {
     func commands() {
         var state = ControlState()
         for (step, inForce) in zip(Plan.Step.allCases, [1, 2, 1]) {
-            let command = Plan.command(step, id: "id", at: 1_000)
+            let command = Plan.command(step, id: "id", at: 1_700_000_000_000)
             #expect(ControlCommand(parsing: command.json) == command)
-            state.apply(command, at: 1_000)
-            #expect(state.inForce(at: 1_000).count == inForce)
+            state.apply(command, at: 1_700_000_000_000)
+            #expect(state.inForce(at: 1_700_000_000_000).count == inForce)
         }
-        #expect(state.inForce(at: 1_000).map(\.target) == [.campaign(Plan.cancelledPrefix)])
+        #expect(state.inForce(at: 1_700_000_000_000).map(\.target) == [.campaign(Plan.cancelledPrefix)])
     }
 
     @Test("Its jobs wait in the shortest tier, however late they are taken")

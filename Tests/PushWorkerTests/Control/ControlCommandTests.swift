@@ -20,7 +20,8 @@ struct ControlCommandTests {
     func roundTrip(action: ControlCommand.Action) {
         let targets: [ControlCommand.Target] = [.route("app-é"), .campaign("campaign-7/\"\\\n")]
         for target in targets where action.applies(to: target) {
-            var command = ControlCommand(id: "1", action: action, target: target, author: "a", issuedAt: 0)
+            var command = ControlCommand(
+                id: "1", action: action, target: target, author: "a", issuedAt: 1_700_000_000_000)
             #expect(ControlCommand(parsing: command.json) == command)
             command.until = 99_999_999_999_999
             command.reason = "too many"
@@ -39,13 +40,22 @@ struct ControlCommandTests {
     }
 
     @Test(
+        "A time is read in every way in which a time may be written",
+        arguments: ["1893499200000", "1893499200", #""1893499200""#, #""2030-01-01T12:00:00Z""#])
+    func times(written: String) {
+        #expect(parsed(json(["until": written]))?.until == 1_893_499_200_000)
+        #expect(parsed(json(["issued_at": written]))?.issuedAt == 1_893_499_200_000)
+    }
+
+    @Test(
         "A command that is not complete, not of this form or not possible is none",
         arguments: [
             ["type": #""other""#], ["type": ""], ["version": "2"], ["version": ""], ["id": ""], ["id": #""""#],
             ["action": #""stop""#], ["action": ""], ["route": ""], ["campaign": #""c""#], ["route": #""""#],
             ["route": "7"], ["author": ""], ["author": #""""#], ["issued_at": ""], ["issued_at": "-1"],
-            ["issued_at": "1e20"], ["issued_at": #""1""#], ["until": "-1"], ["until": "100000000000000"],
-            ["until": "1.5"], ["action": #""cancel""#], ["action": #""rate""#, "per_second": "0"],
+            ["issued_at": "1e20"], ["issued_at": #""1""#], ["issued_at": "5"], ["until": "-1"],
+            ["until": "253402300800000"], ["until": "17000000"], ["until": #""tomorrow""#], ["until": "1.5"],
+            ["action": #""cancel""#], ["action": #""rate""#, "per_second": "0"],
             ["action": #""rate""#, "per_second": "0.0009"], ["action": #""rate""#, "per_second": "1000001"],
             ["per_second": "5"], ["dead_letters": "true"], ["dead_letters": "1"],
             ["action": #""trust""#, "route": "", "campaign": #""c""#],

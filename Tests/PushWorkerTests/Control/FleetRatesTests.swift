@@ -78,6 +78,19 @@ struct FleetRatesTests {
         #expect(rates.part(of: 100, route: "shop", lanes: 1) == part)
     }
 
+    @Test("A route that goes on without ever being counted has the whole rate, for no count will come")
+    func uncounted() {
+        var rates = FleetRates()
+        rates.paused("shop")
+        rates.isUncounted("shop")
+        #expect(rates.part(of: 100, route: "shop", lanes: 2) == FleetRates.Part(perSecond: 100, lanes: 2))
+        let lanes = FleetRates.Lanes(all: 2, consuming: 2)
+        for _ in 0..<2 { rates.counted(10, of: "shop", lanes: lanes) }
+        rates.isUncounted("shop")
+        let counted = rates.part(of: 100, route: "shop", lanes: 2)
+        #expect(counted == FleetRates.Part(perSecond: 20, lanes: 2), "an earlier count stands")
+    }
+
     @Test("The parts of several workers that know of each other are never more than the rate", arguments: [1, 2, 3, 7])
     func sum(workers: Int) {
         for lanes in [1, 2, 4] {

@@ -53,6 +53,8 @@ struct PreflightTests: RouteSuite {
         // The clock was set back by more than an hour.
         let late = try notification(#","not_before":\#(Self.wallClock - 10)"#)
         #expect(look(at: late) == "sent" && look(at: late, after: -3_700_000) == "early: 5")
+        let named = try notification(#","not_before":\#(Self.wallClock - 10),"reference":"c-7/1""#)
+        #expect(look(at: named, [Self.command(.cancel)], after: -3_700_000) == "over: cancelled")
     }
 
     @Test("a device token that rests keeps pushes back, and no other requests")

@@ -61,9 +61,11 @@ struct RouteDeadTokenTests: RouteSuite {
 
     /// Lets APNs answer for a thousand device tokens at a time, of which a share is dead.
     ///
+    /// - Parameter alive: What APNs says about the others.
     /// - Returns: How many dead device tokens a letter tells to drop, and how many to hold.
     private func answer(
-        _ jobs: Int, dead share: Double, _ route: Route, _ random: inout SplitMix64
+        _ jobs: Int, dead share: Double, _ route: Route, _ random: inout SplitMix64,
+        alive: APNSResponse = APNSResponse(status: 200)
     ) throws -> (dropped: Int, held: Int) {
         let tokens = repeatElement(#""aa""#, count: 1_000).joined(separator: ",")
         var (dropped, held) = (0, 0)
@@ -80,14 +82,18 @@ struct RouteDeadTokenTests: RouteSuite {
                 let response =
                     isDead
                     ? APNSResponse(status: 410, reason: .unregistered, timestamp: Self.wallClock)
-                    : APNSResponse(status: 200)
+                    : alive
                 route.settlement.settle(
                     Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
                     at: Self.moment(1))
             }
             for group in job.groups {
                 guard case .deadLetter(let report) = group.purpose else { continue }
-                if report.action == .hold { held += group.indexes.count } else { dropped += group.indexes.count }
+                switch report.action {
+                case .hold: held += group.indexes.count
+                case .dropToken: dropped += group.indexes.count
+                default: break
+                }
             }
         }
         return (dropped, held)
@@ -106,5 +112,14 @@ struct RouteDeadTokenTests: RouteSuite {
         // A new worker knows nothing, and lets no more than its first answers pass.
         let another = try self.route()
         #expect(try answer(10, dead: 1, another, &random).dropped < 2 * DeadTokenWatch.minimumAnswers)
+    }
+
+    @Test("Answers that refuse a push for another reason say nothing about device tokens, however many they are")
+    func diluted() throws {
+        var random = SplitMix64(seed: 12)
+        let route = try route()
+        let refused = APNSResponse(status: 400, reason: Reason(rawValue: "PayloadEmpty"))
+        let (dropped, held) = try answer(10, dead: 0.25, route, &random, alive: refused)
+        #expect(dropped < 2 * DeadTokenWatch.minimumAnswers && held > 2_000)
     }
 }

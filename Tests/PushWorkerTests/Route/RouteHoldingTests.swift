@@ -66,6 +66,26 @@ struct RouteHoldingTests: RouteSuite {
         #expect(settled == 1, "its delivery is settled")
     }
 
+    @Test("A job of a cancelled campaign does not wait for its time: the cancellation may be over by then")
+    func cancelled() throws {
+        let cancel = ControlCommand(
+            id: "1", action: .cancel, target: .campaign("c-7/"), author: "anna", issuedAt: 0,
+            until: Self.wallClock + 1_000)
+        let named = #","reference":"c-7/1""#
+        let route = try openRoute()
+        route.follow(RouteControl(campaigns: CampaignIndex([cancel])))
+        take(single(86_400_000, more: named), route)
+        #expect(copies(route).isEmpty && !route.devices.hasWaiting && route.tally.counters.held == 0)
+        #expect(route.tally.counters.outcomes.count(of: .cancelled) == 1 && route.outbox.underWay == 1)
+        // A campaign that is paused only holds back what is due.
+        let other = try openRoute()
+        var pause = cancel
+        pause.action = .pause
+        other.follow(RouteControl(campaigns: CampaignIndex([pause])))
+        take(single(86_400_000, more: named), other)
+        #expect(copies(other).map(\.tier) == [6] && other.tally.counters.held == 1)
+    }
+
     @Test("A job whose time has come is sent, and its age counts from then")
     func due() throws {
         let route = try openRoute()
