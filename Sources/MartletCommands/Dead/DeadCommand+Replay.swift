@@ -72,7 +72,7 @@ extension DeadCommand {
             Console.talk(
                 "\(TimeText.count(replay.done)) of \(TimeText.count(reading.seen)) dead letters in \(selection.name) "
                     + verb)
-            for line in replay.obstacles { Console.talk(line) }
+            for line in replay.remarks { Console.talk(line) }
             try reading.finish(goOn)
             if replay.refused > 0 { throw CommandStatus.someFailed }
         }

@@ -125,6 +125,7 @@ struct PushRun {
         // With --wait and JSON, standard output has results only: a program must not meet objects of another shape.
         switch (replyQueue == nil ? format : .text, fate.kind) {
         case (.json, _):
+            progress.clear()
             Console.data(Self.json(fate, notBefore: notBefore).bytes)
         case (.text, .confirmed) where quiet && format == .text:
             let time = notBefore.map { "  not before \(LocalClock.write($0))" } ?? ""
@@ -172,10 +173,11 @@ struct PushRun {
 
     private mutating func show(_ result: ReceivedResult) {
         summary.add(result.record)
+        guard format == .json || quiet || result.record.outcome != Outcome.accepted.rawValue else { return }
+        progress.clear()
         if format == .json {
             Console.data(result.line)
-        } else if quiet || result.record.outcome != Outcome.accepted.rawValue {
-            progress.clear()
+        } else {
             result.record.print()
         }
     }

@@ -110,7 +110,8 @@ extension StatusDiagnosis {
                     StatusFinding(
                         urgency: .soon, object: "route \(route.name)",
                         detail: "APNs refuses most of its device tokens, so results say hold: are its environment and "
-                            + "topics right?", next: "martlet dead list --tokens --limit 20"))
+                            + "topics right? If so: martlet route trust \(route.name)",
+                        next: "martlet dead list --tokens --limit 20"))
             }
             return found
         }

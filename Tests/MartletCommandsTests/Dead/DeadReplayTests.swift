@@ -83,6 +83,20 @@ struct DeadReplayTests {
         #expect(Set(jobs.map { $0.header("x-apns-indexes") }) == ["0", "1-2"])
     }
 
+    @Test("A letter that came twice is one job; letters that differ are several, also where jobs share an id")
+    func copies() throws {
+        let again = letter("one", more: [("x-apns-replay", .text("july"))])
+        let other = letter("one", fields: #","reference":"of another job""#)
+        try broker.bury(letter("one"), letter("two"), letter("one"), again, letter("one"), other)
+        let dry = try dead("replay", "--all", "--dry-run")
+        #expect(dry.errorText.contains("4 of 6 dead letters in apns.q.dead would be replayed"), "\(dry.errorText)")
+        let replay = try dead("replay", "--all")
+        #expect(replay.status == 0 && replay.errorText.contains("4 of 6 dead letters"), "\(replay.errorText)")
+        #expect(replay.errorText.contains("2 had come twice: their jobs are published once"), "\(replay.errorText)")
+        #expect(try count("apns.q.dead") == 0)
+        #expect(try count("apns.q.jobs.shop") == 4)
+    }
+
     @Test("What cannot succeed stays, and the command says why")
     func obstacles() throws {
         try broker.bury(

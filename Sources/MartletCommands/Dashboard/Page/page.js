@@ -67,7 +67,7 @@ const findings = list => place("findings").replaceChildren(...(list.length ? lis
 
 const rates = [];
 const figures = status => {
-  const now = sum(status.routes, "accepted_per_s");
+  const now = sum(status.workers, "accepted_per_s");
   rates.push(now);
   while (rates.length > remembered) rates.shift();
   place("rate").textContent = rate(now);
