@@ -127,6 +127,8 @@ install: | $(if $(wildcard .build/release/martlet),,build) $(if $(wildcard .buil
 	$(martlet) --generate-completion-script fish >"$(share)/fish/vendor_completions.d/martlet.fish"
 	install -d "$(share)/man/man1"
 	install -m 644 .build/plugins/GenerateManual/outputs/martlet/*.1 "$(share)/man/man1"
+	@# The help does not show this command.
+	rm "$(share)/man/man1/martlet.bench-sending.1"
 	install -D -m 644 -t "$(share)/martlet" config/martlet.yaml
 	install -D -m 644 -t "$(share)/martlet/prometheus" config/prometheus/*
 	install -D -m 644 -t "$(share)/martlet/grafana" config/grafana/*
