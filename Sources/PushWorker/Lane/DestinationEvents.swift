@@ -82,7 +82,7 @@ final class DestinationEvents: APNSPoolDelegate {
     }
 
     private func giveUp(_ request: ConnectRequest) {
-        guard destination.pool?.awaits(request) == true else { return }
+        guard destination.awaits(request) else { return }
         let patience = connector.patience(request)
         let failure = APNSClientError(
             .timedOut, "looking up \(connector.endpoint) and connecting took longer than \(patience)")

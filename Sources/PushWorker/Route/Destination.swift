@@ -379,13 +379,16 @@ final class Destination {
         events = nil
     }
 
-    /// A connect that the pool asked for is over.
+    /// Whether the pool still waits for a connect. The end of another one means nothing: it was given up, or an earlier
+    /// pool had asked for it. Its connection is closed with its last reference.
+    func awaits(_ request: ConnectRequest) -> Bool { pool?.awaits(request) == true }
+
+    /// A connect that the pool awaits is over.
     ///
-    /// - Returns: Why it failed; nil if it succeeded, or if nobody wants the connection any more.
+    /// - Returns: Why it failed; nil if it succeeded.
     func connected(
         _ result: Result<EstablishedConnection, APNSClientError>, for request: ConnectRequest, at moment: Moment
     ) -> APNSClientError? {
-        // Nobody wants the connection. It is closed with its last reference.
         guard let pool else { return nil }
         switch result {
         case .success(let connection):

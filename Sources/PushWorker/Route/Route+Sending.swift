@@ -18,7 +18,7 @@ extension Route {
         _ kind: Destination.Kind, _ result: Result<EstablishedConnection, APNSClientError>,
         for request: ConnectRequest, at moment: Moment
     ) -> OutageLog.News? {
-        guard let host = hosts[kind] else { return nil }
+        guard let host = hosts[kind], host.awaits(request) else { return nil }
         let failure = host.connected(result, for: request, at: moment)
         if failure != nil, kind == .devices { tally.counters.connectionsFailed += 1 }
         return shared.outages.reached(kind, failure, now: moment.monotonic)
