@@ -48,7 +48,7 @@ struct ControlTests {
             leavesDeadLetters: Bool = false
         ) throws {
             let command = ControlCommand(
-                id: "\(action) \(target)", action: action, target: target, author: "anna", issuedAt: 0,
+                id: "\(action) \(target)", action: action, target: target, author: "anna", issuedAt: 1_700_000_000_000,
                 reason: "a test", perSecond: perSecond, leavesDeadLetters: leavesDeadLetters)
             try publish(command.json)
         }

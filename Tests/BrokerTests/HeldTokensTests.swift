@@ -75,7 +75,7 @@ struct HeldTokensTests {
 
     @Test("An honest list with three dead tokens in ten is not held, and a restart changes nothing about that")
     func honest() async throws {
-        let stack = try await BrokerStack.start("honest")
+        let stack = try await BrokerStack.start("honest", requestTimeout: "20s")
         for _ in 0..<2 {
             // A thread of the test's own is another one after each wait.
             let client = try JobClient(stack)
@@ -90,7 +90,7 @@ struct HeldTokensTests {
 
     @Test("A worker restarted among dead tokens holds the first one, and the export holds back what passed before")
     func restart() async throws {
-        let stack = try await BrokerStack.start("held-again")
+        let stack = try await BrokerStack.start("held-again", requestTimeout: "20s")
         for round in 0..<2 {
             let client = try JobClient(stack)
             defer { client.close() }
