@@ -4,7 +4,8 @@ import TLS
 
 /// What makes two dead letters the same one, which came twice (`DeadLetters.md`, "Which queue").
 ///
-/// It is a digest of the headers that must agree, and of the job's body. So two jobs that a producer gave one id by
+/// It is a digest of the headers that must agree, and of the job: its key, its body, and the `apns-` headers in which a
+/// raw job has its device token. So two jobs that a producer gave one id by
 /// mistake are two letters.
 struct LetterIdentity: Hashable {
     private let digest: SIMD4<UInt64>
@@ -14,7 +15,9 @@ struct LetterIdentity: Hashable {
         let message = letter.message
         guard !message.messageID.isEmpty else { return nil }
         let headers = [HeaderName.replay, HeaderName.attempt, HeaderName.reason, HeaderName.action, HeaderName.indexes]
-        let texts = [message.messageID, letter.outcome] + headers.map { message.header($0) ?? "" }
+        let raw = message.headers.filter { $0.name.hasPrefix("apns-") }.map { "\($0.name) \($0.value)" }.sorted()
+        let texts =
+            [message.messageID, letter.outcome, letter.jobRoutingKey] + headers.map { message.header($0) ?? "" } + raw
         // No text holds a zero byte, so the end of each is certain.
         let bytes = texts.flatMap { Array($0.utf8) + [0] } + message.body
         guard let digest = try? SHA256.digest(bytes) else { return nil }

@@ -86,7 +86,7 @@ struct DeadReplayTests {
     @Test("A letter that came twice is one job; letters that differ are several, also where jobs share an id")
     func copies() throws {
         let again = letter("one", more: [("x-apns-replay", .text("july"))])
-        let other = letter("one", fields: #","reference":"of another job""#)
+        let other = letter("one", more: [("apns-device-token", .text("b2"))])
         try broker.bury(letter("one"), letter("two"), letter("one"), again, letter("one"), other)
         let dry = try dead("replay", "--all", "--dry-run")
         #expect(dry.errorText.contains("4 of 6 dead letters in apns.q.dead would be replayed"), "\(dry.errorText)")
