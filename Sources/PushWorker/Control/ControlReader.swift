@@ -213,7 +213,7 @@ final class ControlReader: Sendable {
         } catch {
             // Without its queue the route gets no jobs, so no count is needed.
             guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
-            teller.rates.isUncounted(route)
+            if error.replyCode == 403 { teller.rates.isUncounted(route) }
         }
     }
 

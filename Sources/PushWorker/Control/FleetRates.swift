@@ -99,7 +99,7 @@ struct FleetRates {
         if counts[route] == nil { counts[route] = Counts(latest: 0, before: 0, hold: .pause) }
     }
 
-    /// The broker does not count the consumers of a route that goes on: the queue is missing, or the worker may not ask.
+    /// The broker does not count the consumers of a route that goes on, because the worker may not ask.
     /// Then no count will come, and a route that was paused before must not wait for one.
     ///
     /// - Parameter route: The route's name.
