@@ -1,4 +1,3 @@
-import LocalStack
 import TLS
 import Testing
 import WorkerSettings
@@ -9,18 +8,14 @@ import WorkerSettings
 struct WorkerBuilderTests {
     @Test("a lane to which no route falls is left out, for it would only hold connections to the broker")
     func emptyLanes() throws {
-        let directory = try TemporaryDirectory(prefix: "martlet-builder")
-        defer { directory.remove() }
-        try directory.write("key", to: "key.p8")
-        let file = try directory.write(
-            """
-            lanes: 64
-            credentials:
-              - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-            routes:
-              - { name: r, environment: production, topics: [com.example.app], credential: k, lanes: 1 }
-            """, to: "martlet.yaml")
-        let configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
+        let configuration = try WorkerConfiguration(
+            yaml: """
+                lanes: 64
+                credentials:
+                  - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+                routes:
+                  - { name: r, environment: production, topics: [com.example.app], credential: k, lanes: 1 }
+                """)
         let builder = WorkerBuilder(
             configuration: configuration, version: "test",
             credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])))

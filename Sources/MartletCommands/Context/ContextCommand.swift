@@ -30,8 +30,8 @@ struct ContextCommand: ParsableCommand {
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @Option(
             help: """
-                The address of the management API, for topology, check, status and dashboard; the broker's user needs no password \
-                in it. (default: port 15672 of the broker, 15671 with TLS)
+                The address of the management API, for topology, check, status and dashboard; the broker's user needs \
+                no password in it. (default: port 15672 of the broker, 15671 with TLS)
                 """)
         var management: String?
         @Option(name: .shortAndLong, help: "The worker's configuration file, for topology, route, check and status.")

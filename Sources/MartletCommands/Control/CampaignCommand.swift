@@ -15,8 +15,8 @@ struct CampaignCommand: ParsableCommand {
 
             The command goes into the stream \(TopologyNames.controlQueue), which every worker reads, those that start \
             later, too. Of two commands about one prefix the later one stands; of several prefixes that a reference \
-            begins with, the longest one decides. A command without --for or --until stands until it is taken back, or \
-            until the broker drops it, after 30 days.
+            begins with, the longest one decides. A command without --for or --until stands until it is taken back. \
+            The broker may drop it after 30 days.
 
             The user apns-operator may do this. martlet control lists what stands.
 

@@ -11,7 +11,7 @@ struct RouteCommand: ParsableCommand {
         discussion: """
             The command goes into the stream \(TopologyNames.controlQueue), which every worker reads, those that start \
             later, too. Of two commands about one route the later one stands. A pause or rate without --for or --until \
-            stands until it is taken back, or until the broker drops it, after 30 days.
+            stands until it is taken back. The broker may drop it after 30 days.
 
             The user apns-operator may do this. martlet control lists what stands.
 

@@ -5,8 +5,7 @@ import TLS
 /// What makes two dead letters the same one, which came twice (`DeadLetters.md`, "Which queue").
 ///
 /// It is a digest of the headers that must agree, and of the job: its key, its body, and the `apns-` headers in which a
-/// raw job has its device token. So two jobs that a producer gave one id by
-/// mistake are two letters.
+/// raw job has its device token. So two jobs that a producer gave one id by mistake are two letters.
 struct LetterIdentity: Hashable {
     private let digest: SIMD4<UInt64>
 

@@ -20,8 +20,22 @@ final class RunningRoutes: Sendable {
 
     private struct State {
         var roster: RouteRoster
-        /// What the routes know of dead tokens, by their names. A route that changes begins with it.
-        var deadTokens: [String: SharedDeadTokens]
+        /// What is known of dead tokens. A route that changes goes on with what it knew, as long as it is about the same
+        /// device tokens.
+        var deadTokens: [Audience: SharedDeadTokens] = [:]
+    }
+
+    /// The device tokens that a route pushes to. Those of another environment or of other topics die by themselves.
+    private struct Audience: Hashable {
+        let route: String
+        let environment: APNSEnvironment
+        let topics: Set<String>
+
+        init(_ route: RouteConfiguration) {
+            self.route = route.name
+            environment = route.environment
+            topics = Set(route.topics)
+        }
     }
 
     private let state: Mutex<State>
@@ -36,16 +50,14 @@ final class RunningRoutes: Sendable {
     ///   - surroundings: What it needs from its worker.
     ///   - logger: Where it says what it does.
     init(_ routes: [RouteConfiguration], on lanes: [LaneSettings], surroundings: Surroundings, logger: Logger) {
-        var roster = RouteRoster(routes)
-        for number in routes.indices {
+        var state = State(roster: RouteRoster(routes))
+        for (number, route) in routes.enumerated() {
             let own = lanes.filter { $0.routes.contains { $0.number == number } }
-            let queues = own.first?.routes.first { $0.number == number }?.queues.count
-            roster.placed(number, on: own.map(\.index), queues: queues ?? 0)
+            let settings = own.first?.routes.first { $0.number == number }
+            state.roster.placed(number, on: own.map(\.index), queues: settings?.queues.count ?? 0)
+            state.deadTokens[Audience(route)] = settings?.shared.deadTokens
         }
-        state = Mutex(
-            State(
-                roster: roster,
-                deadTokens: Dictionary(lanes.flatMap(\.routes).map { ($0.name, $0.shared.deadTokens) }) { $1 }))
+        self.state = Mutex(state)
         self.surroundings = surroundings
         self.logger = logger
     }
@@ -73,8 +85,8 @@ final class RunningRoutes: Sendable {
         // decided.
         state.withLock { state in
             let steps = state.roster.want(routes)
-            let names = Set(routes.map(\.name))
-            state.deadTokens = state.deadTokens.filter { names.contains($0.key) }
+            let audiences = Set(routes.map(Audience.init))
+            state.deadTokens = state.deadTokens.filter { audiences.contains($0.key) }
             take(steps, &state)
         }
     }
@@ -114,9 +126,9 @@ final class RunningRoutes: Sendable {
         do throws(WorkerError) {
             let places = try surroundings.maker.places(
                 of: route, number: number, claim: claim, on: surroundings.lanes.keys.sorted(),
-                routes: state.roster.wanted.count, after: state.deadTokens[route.name])
+                routes: state.roster.wanted.count, after: state.deadTokens[Audience(route)])
             state.roster.placed(number, on: places.map(\.lane), queues: places.first?.settings.queues.count ?? 0)
-            state.deadTokens[route.name] = places.first?.settings.shared.deadTokens
+            state.deadTokens[Audience(route)] = places.first?.settings.shared.deadTokens
             for (lane, settings) in places { surroundings.lanes[lane]?.post(.added(settings)) }
             logger.notice("a route begins", metadata: .with([.route: "\(route.name)"]))
         } catch {

@@ -1,6 +1,6 @@
 /// What a worker's ``DeadTokenWatch`` has learned about a route's dead tokens, as the worker's reports carry it.
 package struct DeadTokenKnowledge: Sendable, Equatable, Codable {
-    /// How many final answers of APNs the worker has heard since its start.
+    /// How many answers the worker has heard since its start that accepted a push or called a token dead.
     package var answers: Int
     /// The share of dead tokens among the latest answers, 0...1.
     package var latest: Double

@@ -76,7 +76,7 @@ package struct DeadTokenWatch {
         isTrusted = answers > 0 && recent > release
     }
 
-    /// Learns final answers of APNs, none of which called a token dead.
+    /// Learns answers of APNs that accepted a push.
     ///
     /// - Parameters:
     ///   - live: How many.
@@ -85,7 +85,7 @@ package struct DeadTokenWatch {
         for _ in 0..<live { answered(isDeadToken: false, inFlight: inFlight) }
     }
 
-    /// Learns one final answer of APNs.
+    /// Learns one answer of APNs that accepted a push or called a token dead. Another answer says nothing about a token.
     ///
     /// - Parameters:
     ///   - isDeadToken: Whether it calls the token dead.

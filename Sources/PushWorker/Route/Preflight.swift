@@ -56,7 +56,8 @@ final class Preflight {
         if inFlight.job.redelivered, let record = record(of: notification, at: moment) { return .pushed(record) }
         if inFlight.job.isExpired(at: moment.wall) { return .expired }
         if let campaigns, let finding = look(at: notification, in: campaigns, at: moment) { return finding }
-        // Jobs that arrive early go into a tier at once. A job that waits here is early only if the clock was set back.
+        // Jobs that arrive early go into a tier at once. A job that waits here is early only if the clock was set back, or
+        // if the cancellation of its campaign is over meanwhile.
         if inFlight.job.isEarly(at: moment.wall),
             let tier = holdingTier(of: inFlight, missing: missing(), at: moment)
         {
@@ -83,24 +84,18 @@ final class Preflight {
             let duration: Duration? = until.map { .milliseconds($0 - moment.wall) }
             return .paused(pause(notification, for: duration, at: moment))
         case .cancelled(let leavesDeadLetter, let detail):
-            return .over(Self.cancelled(leavesDeadLetter: leavesDeadLetter, detail: detail))
+            var final = FinalReport(.cancelled, .none, detail: detail)
+            final.leavesDeadLetter = leavesDeadLetter
+            return .over(final)
         }
     }
 
-    /// The report about a job whose time has not come, if its campaign is cancelled; nil where it is not. A
-    /// cancellation may be over when the job comes back.
-    func cancellation(of job: JobInFlight, in campaigns: CampaignIndex, at moment: Moment) -> FinalReport? {
-        guard !campaigns.isEmpty, let reference = job.job.reference else { return nil }
+    /// Whether the campaign of a job is cancelled.
+    func isCancelled(_ job: JobInFlight, in campaigns: CampaignIndex, at moment: Moment) -> Bool {
+        guard let reference = job.job.reference else { return false }
         let bytes = job.job.bytes
-        let fate = campaigns.fate(of: bytes.span.extracting(reference), at: moment.wall)
-        guard case .cancelled(let leavesDeadLetter, let detail) = fate else { return nil }
-        return Self.cancelled(leavesDeadLetter: leavesDeadLetter, detail: detail)
-    }
-
-    private static func cancelled(leavesDeadLetter: Bool, detail: String) -> FinalReport {
-        var final = FinalReport(.cancelled, .none, detail: detail)
-        final.leavesDeadLetter = leavesDeadLetter
-        return final
+        if case .cancelled = campaigns.fate(of: bytes.span.extracting(reference), at: moment.wall) { return true }
+        return false
     }
 
     /// The tier in which a notification waits while its device token rests. Nil where the token does not rest, where

@@ -149,9 +149,10 @@ final class RouteArrivals {
         return policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
     }
 
-    /// Lets a job wait for the host that it goes to. A job whose time has not come goes into a tier.
+    /// Lets a job wait for the host that it goes to. A job whose time has not come goes into a tier, unless it is
+    /// cancelled: then its results go out in its turn.
     private func takeIn(_ job: JobInFlight, at moment: Moment) {
-        isSendingOn = job.job.isEarly(at: moment.wall)
+        isSendingOn = job.job.isEarly(at: moment.wall) && !settlement.isCancelled(job, at: moment)
         if isSendingOn { return settlement.hold(job, at: moment) }
         guard !hosts.take(job) else { return }
         let setting = Destination.Kind(job.job.operation).setting

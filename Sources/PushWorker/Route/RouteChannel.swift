@@ -37,6 +37,8 @@ final class RouteChannel {
     private let outbox: Outbox
     private let deliveries: RouteDeliveries
     private let outages: RouteOutages
+    /// Whether the broker closed this lane's channel, and the queues are not all consumed again.
+    private var isInTrouble = false
     private var hasEnded = false
     private var random = SystemRandomNumberGenerator()
 
@@ -103,7 +105,9 @@ final class RouteChannel {
     func closed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
         generationEnded(at: moment)
         consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
-        return hasEnded ? nil : outages.channelClosed(code: code, text: text, now: moment.monotonic)
+        guard !hasEnded else { return nil }
+        isInTrouble = true
+        return outages.channelClosed(code: code, text: text, now: moment.monotonic)
     }
 
     /// The broker accepted the prefetch.
@@ -118,7 +122,9 @@ final class RouteChannel {
     func consumeStarted(at moment: Moment) -> OutageLog.Ended? {
         consumer.consumeStarted()
         deliveries.consumeStarted(at: moment)
-        return consumer.isServing ? outages.consumes(now: moment.monotonic) : nil
+        guard isInTrouble, consumer.isServing else { return nil }
+        isInTrouble = false
+        return outages.consumes(now: moment.monotonic)
     }
 
     /// A consumer ended.

@@ -6,7 +6,7 @@ import Synchronization
 /// The outages of one route: of the hosts that it sends to, and of its channels. All lanes of the route share them, so
 /// that the log tells an outage once and not once for each lane.
 ///
-/// The first lane for which a thing works ends the outage. Safe on any thread. A lock is taken only when a connect to a
+/// The first lane for which the thing works again ends the outage. Safe on any thread. A lock is taken only when a connect to a
 /// host has ended, a channel was closed, or a consumer has started.
 final class RouteOutages: Sendable {
     private struct State {
@@ -35,7 +35,7 @@ final class RouteOutages: Sendable {
         state.withLock { $0.channels.failed("\(code) \(text)", now: now) }
     }
 
-    /// A lane consumes all queues of the route.
+    /// A lane whose channel was closed consumes all queues of the route again.
     ///
     /// - Returns: The trouble with the channels that is over; nil without one.
     func consumes(now: MonotonicTime) -> OutageLog.Ended? { state.withLock { $0.channels.works(now: now) } }

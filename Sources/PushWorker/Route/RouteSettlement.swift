@@ -218,29 +218,31 @@ final class RouteSettlement {
         }
     }
 
-    /// Sends a whole job whose time has not come into the tier in which it waits next, unless its campaign is cancelled.
+    /// Whether a job's campaign is cancelled. Such a job does not wait for its time, because the cancellation may be over
+    /// by then.
+    func isCancelled(_ job: JobInFlight, at moment: Moment) -> Bool {
+        !campaigns.isEmpty && preflight.isCancelled(job, in: campaigns, at: moment)
+    }
+
+    /// Sends a whole job whose time has not come into the tier in which it waits next.
     ///
     /// All its notifications go in one copy, and its attempt stays the same. The job needs neither a connection to APNs
     /// nor a request of the rate.
     func hold(_ job: JobInFlight, at moment: Moment) {
-        if let final = preflight.cancellation(of: job, in: campaigns, at: moment) {
-            return report(job, final, at: moment)
-        }
         guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
             let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
-            return report(
-                job, FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            while let index = job.nextIndex() {
+                report(
+                    Notification(job: job, index: index),
+                    FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            }
+            return
         }
         job.isHeld = true
         while let index = job.nextIndex() {
             tally.counters.held += 1
             postpone(Notification(job: job, index: index), to: tier, at: moment)
         }
-    }
-
-    /// Reports all notifications of a job that were not handed out yet.
-    private func report(_ job: JobInFlight, _ final: FinalReport, at moment: Moment) {
-        while let index = job.nextIndex() { report(Notification(job: job, index: index), final, at: moment) }
     }
 
     /// Reports jobs that are refused, while the outbox has room for their results.

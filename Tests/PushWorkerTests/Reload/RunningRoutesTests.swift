@@ -1,4 +1,3 @@
-import LocalStack
 import Logging
 import PushModel
 import Synchronization
@@ -11,29 +10,26 @@ import WorkerSettings
 @Suite("How the routes of a running worker follow its configuration", .timeLimit(.minutes(1)))
 struct RunningRoutesTests {
     /// A configuration of one route, on one lane.
-    private static func configuration(rate: Int, highLane: Bool = false) throws -> WorkerConfiguration {
-        let directory = try TemporaryDirectory(prefix: "martlet-routes")
-        defer { directory.remove() }
-        try directory.write("key", to: "key.p8")
-        let file = try directory.write(
-            """
-            lanes: 1
-            credentials:
-              - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-            routes:
-              - name: shop
-                environment: production
-                topics: [com.example.shop]
-                credential: k
-                rate: \(rate)
-                high_lane: \(highLane)
-            """, to: "martlet.yaml")
-        return try ConfigurationLoader.load(file: file, environment: [:]).get()
+    private static func configuration(
+        topic: String = "com.example.shop", highLane: Bool
+    ) throws -> WorkerConfiguration {
+        try WorkerConfiguration(
+            yaml: """
+                lanes: 1
+                credentials:
+                  - { name: k, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
+                routes:
+                  - name: shop
+                    environment: production
+                    topics: [\(topic)]
+                    credential: k
+                    high_lane: \(highLane)
+                """)
     }
 
-    @Test("A route that changes begins again with what it knew of dead tokens")
+    @Test("A route that changes goes on with what it knew of dead tokens, and learns anew about those of other topics")
     func deadTokens() throws {
-        let before = try Self.configuration(rate: 100)
+        let before = try Self.configuration(highLane: false)
         let maker = try RouteMaker(before.apns)
         let lanes = try WorkerBuilder(
             configuration: before, version: "test",
@@ -51,10 +47,14 @@ struct RunningRoutesTests {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let shop = try #require(lanes.flatMap(\.routes).first { $0.name == "shop" })
         for _ in 0..<500 { shop.shared.deadTokens.learn(live: 0, isDeadToken: true, inFlight: 0) }
-        routes.follow(try Self.configuration(rate: 100, highLane: true).routes)
+        routes.follow(try Self.configuration(highLane: true).routes)
         routes.left(shop.number, lane: 0)
-        let again = try #require(added.withLock { $0.first })
+        let again = try #require(added.withLock { $0.last })
         #expect(again.name == "shop" && again.shared.deadTokens.isSuspicious)
         #expect(again.shared !== shop.shared)
+        routes.follow(try Self.configuration(topic: "com.example.other", highLane: true).routes)
+        routes.left(again.number, lane: 0)
+        let other = try #require(added.withLock { $0.last })
+        #expect(other.name == "shop" && other.shared.deadTokens.knowledge == nil && added.withLock { $0.count } == 2)
     }
 }

@@ -75,8 +75,17 @@ struct RouteHoldingTests: RouteSuite {
         let route = try openRoute()
         route.follow(RouteControl(campaigns: CampaignIndex([cancel])))
         take(single(86_400_000, more: named), route)
-        #expect(copies(route).isEmpty && !route.devices.hasWaiting && route.tally.counters.held == 0)
+        #expect(copies(route).isEmpty && route.tally.counters.held == 0 && !route.arrivals.isSendingOn)
+        let notification = try #require(route.devices.next())
+        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
         #expect(route.tally.counters.outcomes.count(of: .cancelled) == 1 && route.outbox.underWay == 1)
+        // The cancellation is over before the results could go out.
+        let late = try openRoute()
+        late.follow(RouteControl(campaigns: CampaignIndex([cancel])))
+        take(single(86_400_000, more: named), late)
+        let waiting = try #require(late.devices.next())
+        let after = Self.moment(3, wall: Self.wallClock + 2_000)
+        #expect(late.settlement.isSettledUnsent(waiting, on: late.devices, at: after) && copies(late).count == 1)
         // A campaign that is paused only holds back what is due.
         let other = try openRoute()
         var pause = cancel
