@@ -211,9 +211,9 @@ final class ControlReader: Sendable {
             let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
             teller.rates.counted(consumers, of: route, lanes: lanes)
         } catch {
-            // Without its queue the route gets no jobs, so no count is needed.
+            // Without its queue (404) the route gets no jobs, so no count is needed.
             guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
-            if error.replyCode == 403 { teller.rates.isUncounted(route) }
+            if error.replyCode == 403 { teller.rates.countRefused(route) }
         }
     }
 

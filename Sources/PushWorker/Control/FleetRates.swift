@@ -99,11 +99,11 @@ struct FleetRates {
         if counts[route] == nil { counts[route] = Counts(latest: 0, before: 0, hold: .pause) }
     }
 
-    /// The broker does not count the consumers of a route that goes on, because the worker may not ask.
-    /// Then no count will come, and a route that was paused before must not wait for one.
+    /// The broker does not tell this worker's user how many consumers a route has (403), although the route goes on. No
+    /// count will come, so a route that was paused before must not wait for one.
     ///
     /// - Parameter route: The route's name.
-    mutating func isUncounted(_ route: String) {
+    mutating func countRefused(_ route: String) {
         if counts[route]?.hold == .pause { counts[route] = nil }
     }
 

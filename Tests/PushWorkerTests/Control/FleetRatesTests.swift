@@ -82,11 +82,11 @@ struct FleetRatesTests {
     func uncounted() {
         var rates = FleetRates()
         rates.paused("shop")
-        rates.isUncounted("shop")
+        rates.countRefused("shop")
         #expect(rates.part(of: 100, route: "shop", lanes: 2) == FleetRates.Part(perSecond: 100, lanes: 2))
         let lanes = FleetRates.Lanes(all: 2, consuming: 2)
         for _ in 0..<2 { rates.counted(10, of: "shop", lanes: lanes) }
-        rates.isUncounted("shop")
+        rates.countRefused("shop")
         let counted = rates.part(of: 100, route: "shop", lanes: 2)
         #expect(counted == FleetRates.Part(perSecond: 20, lanes: 2), "an earlier count stands")
     }
