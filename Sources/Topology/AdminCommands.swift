@@ -136,6 +136,8 @@ package struct AdminCommands: Sendable {
 extension LiveTopology.Binding {
     /// Whether the management API made the binding's name from its key alone. Arguments would add to the name.
     fileprivate var hasNoArguments: Bool {
-        propertiesKey == "~" ? routingKey.isEmpty : propertiesKey.removingPercentEncoding == routingKey
+        guard propertiesKey != "~" else { return routingKey.isEmpty }
+        // A plus stands for a space there.
+        return propertiesKey.replacing("+", with: " ").removingPercentEncoding == routingKey
     }
 }

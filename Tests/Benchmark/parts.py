@@ -16,6 +16,9 @@ IDLE_SECONDS, ROUTE_ROUNDS = 10, 3
 LEARNED, STEADY_SECONDS, FILLING_SECONDS = 128, 3, 40
 # What a worker may need besides its jobs, in MiB: by itself, and for each busy route. Those of 300 took 66 in all.
 OWN_MEMORY, ROUTE_MEMORY = 16, 0.3
+# How often RabbitMQ closes the connections of a worker with many routes, and by how much its RssAnon may grow from the first
+# time to the last, in MiB.
+RECONNECTS, RECONNECT_GROWTH = 6, 8
 
 
 def median(rows, key):
@@ -286,3 +289,28 @@ def job_memory(bench):
     if peak["RssAnon"] > allowed:
         sys.exit(f"bench: RssAnon was {peak['RssAnon']:.0f} MiB, more than memory.jobs and what routes need: {allowed:.0f} MiB")
     return {"quiet": quiet, "frozen": frozen, "rate": rate, **peak}
+
+
+# ---- reconnects ----
+
+def reconnects(bench):
+    """One worker with many routes on two lanes, whose connections RabbitMQ closes again and again: its memory once every
+    route has carried a job after that. Fails where it grows."""
+    count = bench.arguments.busy
+    configuration = bench.configure(f"again{count}", routes=count, lanes=2,
+                                    apns=", connect_rate: 16, connect_burst: 32")
+    bench.declare(configuration)
+    _, _, worker = first_jobs(bench, configuration, count)
+    rows = [memory(worker.pid)["RssAnon"]]
+    for _ in range(RECONNECTS):
+        bench.purge()
+        bench.control("close_all_connections", "bench")
+        bench.fill("raw", count, routes=count)
+        bench.await_results(worker, count, 60 + count)
+        rows.append(memory(worker.pid)["RssAnon"])
+    bench.leave(worker)
+    print(f"\n{count} routes on two lanes; RssAnon after their first jobs, then after each time that RabbitMQ closed all connections")
+    print("  ".join(f"{value:.1f}" for value in rows) + " MiB", flush=True)
+    if rows[-1] > rows[1] + RECONNECT_GROWTH:
+        sys.exit(f"bench: RssAnon grew by {rows[-1] - rows[1]:.0f} MiB in {RECONNECTS - 1} reconnects")
+    return {"RssAnon": rows}

@@ -1,5 +1,6 @@
 import APNSSimulator
 import EventLoop
+import Foundation
 import Glibc
 import LocalStack
 import PushModel
@@ -90,6 +91,19 @@ struct KillRing {
     /// - Returns: How it ended; nil when it still runs at the limit.
     func ending(of worker: ChildProcess, within limit: Duration) async throws -> ChildProcess.Ending? {
         try await BlockingWork.run("ending") { worker.wait(timeout: limit) }
+    }
+
+    /// Whether a worker has logged something.
+    func hasLogged(_ text: String, of worker: String) throws -> Bool {
+        try String(contentsOfFile: local.logFile(of: worker), encoding: .utf8).contains(text)
+    }
+
+    /// Waits until a worker has logged something.
+    func awaitLog(of worker: String, _ text: String) async throws {
+        while try !hasLogged(text, of: worker) {
+            try Task.checkCancellation()
+            BrokerStack.pause()
+        }
     }
 
     /// Ends workers with SIGTERM and expects each to leave in good order.

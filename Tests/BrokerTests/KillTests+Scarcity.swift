@@ -144,12 +144,4 @@ extension KillRing {
             """
         _ = try await BlockingWork.run("closing") { [local] in try local.broker.evaluate(code) }
     }
-
-    /// Waits until a worker has logged something.
-    fileprivate func awaitLog(of name: String, _ text: String) async throws {
-        while try !String(contentsOfFile: local.logFile(of: name), encoding: .utf8).contains(text) {
-            try Task.checkCancellation()
-            BrokerStack.pause()
-        }
-    }
 }

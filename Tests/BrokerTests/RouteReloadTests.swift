@@ -3,6 +3,7 @@ import LocalStack
 import PushWorker
 import RabbitMQ
 import TLS
+import TestSupport
 import Testing
 import WorkerSettings
 
@@ -82,7 +83,7 @@ struct RouteReloadTests {
         worker.worker.reload(configuration)
         try client.publish(Self.jobs(100, "other", as: "beside"))
         _ = try stack.readiness(of: worker) { readiness in !readiness.routes.contains { $0.name == "app" } }
-        while worker.worker.routeNames()[0] != nil { await Task.yield() }
+        while worker.worker.routeNames()[0] != nil { try await yieldUnlessOver() }
         try Self.expectAccepted(100, of: "beside", client)
         #expect(try stack.waitingJobs(of: "app", \.unacknowledged) == 0)
         #expect(try stack.waitingJobs(of: "app", \.ready) > 0)

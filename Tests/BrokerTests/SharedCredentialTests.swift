@@ -2,6 +2,7 @@ import APNSSimulator
 import LocalStack
 import PushWorker
 import TLS
+import TestSupport
 import Testing
 import WorkerSettings
 
@@ -32,9 +33,9 @@ struct SharedCredentialTests {
         #expect(stack.simulator.control.setKey("STRANGER01", isRevoked: true))
         let before = stack.simulator.counters.connectionsAccepted
         try client.publishGoodJob(as: "refused", topic: "com.example.one")
-        while state("one")?.state != "parked" { await Task.yield() }
+        while state("one")?.state != "parked" { try await yieldUnlessOver() }
         #expect(state("one")?.reason?.contains("InvalidProviderToken") == true)
-        while stack.simulator.counters.connectionsAccepted == before { await Task.yield() }
+        while stack.simulator.counters.connectionsAccepted == before { try await yieldUnlessOver() }
         // A parked route opens nothing: it was the other one.
         #expect(state("one")?.state == "parked" && state("one")?.connections == 0)
         #expect(state("two")?.state == "ready")
@@ -53,7 +54,9 @@ struct SharedCredentialTests {
             try client.publishGoodJob(as: topic, topic: topic)
             #expect(try client.result(topic).result.outcome == "accepted")
         }
-        while state("one")?.credentialVersion != 2 || state("two")?.credentialVersion != 2 { await Task.yield() }
+        while state("one")?.credentialVersion != 2 || state("two")?.credentialVersion != 2 {
+            try await yieldUnlessOver()
+        }
         try await worker.stop()
     }
 

@@ -39,7 +39,7 @@ enum FaultBench {
     /// A duration in seconds, to a hundredth.
     static func seconds(_ duration: Duration) -> Double {
         let (whole, fraction) = duration.components
-        return Double(whole) + (Double(fraction) / 1e16).rounded() / 100
+        return (Double(whole) * 100 + Double(fraction) / 1e16).rounded() / 100
     }
 
     /// How long something may take here that takes no longer than a limit elsewhere.

@@ -34,6 +34,10 @@ struct AdminCommandsTests {
             unbind("a.#", "a.%23"),
             "\(start)delete binding --source e --destination q --destination-type queue --routing-key 'a.#'"
         ),
+        (
+            unbind("a b+c", "a+b%2Bc"),
+            "\(start)delete binding --source e --destination q --destination-type queue --routing-key 'a b+c'"
+        ),
         // One of a fanout exchange.
         (
             unbind("", "~"),

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TraceExport
@@ -35,22 +36,22 @@ struct SpanExporterTests {
     /// Exports spans before the end, or only at the end.
     private func export(
         _ count: Int, answers: [ExportAnswer], isBefore: Bool = true
-    ) async -> (collector: Collector, counts: SpanQueue.Counts) {
+    ) async throws -> (collector: Collector, counts: SpanQueue.Counts) {
         let (queue, collector) = (SpanQueue(), Collector(answers))
         for id in 0..<count { queue.add(TestSpans.span(UInt64(id) + 1)) }
         let exporter = collector.exporter(queue, waits: [.zero, .zero])
         if !isBefore { exporter.finish() }
         queue.wake()
         let running = Task { await exporter.run() }
-        while isBefore, queue.counts.exported + queue.counts.allLost < count { await Task.yield() }
+        while isBefore, queue.counts.exported + queue.counts.allLost < count { try await yieldUnlessOver() }
         exporter.finish()
         await running.value
         return (collector, queue.counts)
     }
 
     @Test("All spans go out in batches, also when the worker ends", arguments: [true, false])
-    func batches(_ isBefore: Bool) async {
-        let (collector, counts) = await export(
+    func batches(_ isBefore: Bool) async throws {
+        let (collector, counts) = try await export(
             2 * SpanQueue.batch + 5, answers: [.taken(refused: 0)], isBefore: isBefore)
         #expect(collector.counts.withLock { $0 } == [SpanQueue.batch, SpanQueue.batch, 5])
         #expect(counts.exported == 2 * SpanQueue.batch + 5)
@@ -58,9 +59,9 @@ struct SpanExporterTests {
     }
 
     @Test("A batch that the collector wants later is sent again")
-    func later() async {
+    func later() async throws {
         let answers = [ExportAnswer.later("503"), .later("503"), .taken(refused: 1)]
-        let (collector, counts) = await export(7, answers: answers)
+        let (collector, counts) = try await export(7, answers: answers)
         #expect(collector.counts.withLock { $0 } == [7, 7, 7])
         #expect(counts.exported == 6 && counts[.refused] == 1)
         #expect(collector.told.withLock { $0 } == answers)
@@ -76,21 +77,21 @@ struct SpanExporterTests {
     }
 
     @Test("A batch that nobody takes is dropped and counted after some tries, and the next one gets its own")
-    func unreachable() async {
-        let (collector, counts) = await export(SpanQueue.batch + 1, answers: [.later("no route")])
+    func unreachable() async throws {
+        let (collector, counts) = try await export(SpanQueue.batch + 1, answers: [.later("no route")])
         #expect(collector.counts.withLock { $0 } == [512, 512, 512, 1, 1, 1])
         #expect(counts.exported == 0 && counts[.unreachable] == SpanQueue.batch + 1)
     }
 
     @Test("A batch that is refused is not sent again")
-    func refused() async {
-        let (collector, counts) = await export(3, answers: [.refused("400")])
+    func refused() async throws {
+        let (collector, counts) = try await export(3, answers: [.refused("400")])
         #expect(collector.counts.withLock { $0 } == [3])
         #expect(counts[.refused] == 3 && counts.exported == 0)
     }
 
     @Test("Spans that come while a batch goes out wait for others")
-    func partial() async {
+    func partial() async throws {
         let queue = SpanQueue()
         let collector = Collector([.taken(refused: 0)]) { before in
             if before == 0 { for id in 1...3 { queue.add(TestSpans.span(UInt64(id))) } }
@@ -99,7 +100,7 @@ struct SpanExporterTests {
         queue.add(TestSpans.span(9))
         queue.wake()
         let running = Task { await exporter.run() }
-        while queue.counts.exported == 0 { await Task.yield() }
+        while queue.counts.exported == 0 { try await yieldUnlessOver() }
         // One that comes now joins the three.
         queue.add(TestSpans.span(10))
         exporter.finish()
@@ -108,12 +109,12 @@ struct SpanExporterTests {
     }
 
     @Test("A worker that ends does not wait to send a batch again, sends what is left, and counts what was lost")
-    func ending() async {
+    func ending() async throws {
         let (queue, collector) = (SpanQueue(), Collector([.later("away")]))
         for id in 0..<SpanQueue.batch + 5 { queue.add(TestSpans.span(UInt64(id) + 1)) }
         let exporter = collector.exporter(queue, waits: [.seconds(3_600)])
         let running = Task { await exporter.run() }
-        while collector.told.withLock({ $0.isEmpty }) { await Task.yield() }
+        while collector.told.withLock({ $0.isEmpty }) { try await yieldUnlessOver() }
         exporter.finish()
         await running.value
         #expect(collector.counts.withLock { $0 } == [512, 5])
@@ -121,24 +122,24 @@ struct SpanExporterTests {
     }
 
     @Test("What a cancelled exporter did not send is counted")
-    func cancelled() async {
+    func cancelled() async throws {
         let (queue, collector) = (SpanQueue(), Collector([.later("away")]))
         for id in 0..<2 * SpanQueue.batch { queue.add(TestSpans.span(UInt64(id) + 1)) }
         let exporter = collector.exporter(queue, waits: [.seconds(3_600)])
         let running = Task { await exporter.run() }
-        while collector.told.withLock({ $0.isEmpty }) { await Task.yield() }
+        while collector.told.withLock({ $0.isEmpty }) { try await yieldUnlessOver() }
         running.cancel()
         await running.value
         #expect(queue.counts[.unreachable] == 2 * SpanQueue.batch)
     }
 
     @Test("A full batch goes out although nobody asks for it")
-    func complete() async {
+    func complete() async throws {
         let (queue, collector) = (SpanQueue(), Collector([.taken(refused: 0)]))
         let exporter = collector.exporter(queue, waits: [])
         let running = Task { await exporter.run() }
         for id in 0..<SpanQueue.batch { queue.add(TestSpans.span(UInt64(id) + 1)) }
-        while queue.counts.exported == 0 { await Task.yield() }
+        while queue.counts.exported == 0 { try await yieldUnlessOver() }
         exporter.finish()
         await running.value
         #expect(collector.counts.withLock { $0 } == [SpanQueue.batch])

@@ -71,8 +71,10 @@ struct WorkerTrustTests {
     }
 
     /// Waits until the state of the route is so; yields, for the worker runs on threads of its own.
-    private func wait(_ route: () -> WorkerReadiness.Route, until condition: (WorkerReadiness.Route) -> Bool) async {
-        while !condition(route()) { await Task.yield() }
+    private func wait(
+        _ route: () -> WorkerReadiness.Route, until condition: (WorkerReadiness.Route) -> Bool
+    ) async throws {
+        while !condition(route()) { try await yieldUnlessOver() }
     }
 
     @Test("an expired certificate parks its route with the reason, connects to nobody, and ends with its replacement")
@@ -85,13 +87,13 @@ struct WorkerTrustTests {
         let server = try server()
         let credential = "kind: certificate, cert_file: old.pem, key_file: old.key"
         try await withWorker(port: server.port, trust: certificates.authorityFile, credential) { worker, route in
-            await wait(route) { $0.state == "parked" }
+            try await wait(route) { $0.state == "parked" }
             #expect(route().reason == "parked: the certificate of c expired 2025-01-01 00:00:00 UTC: replace its file")
             #expect(route().connections == 0)
             #expect(worker.readiness().reasons.contains { $0.contains("shop: parked: the certificate of c expired") })
             try #require(Foundation.rename(new.keyFile, old.keyFile) == 0)
             try #require(Foundation.rename(new.certificateFile, old.certificateFile) == 0)
-            await wait(route) { $0.connections == 1 }
+            try await wait(route) { $0.connections == 1 }
             #expect(route().credentialVersion == 2)
         }
     }
@@ -102,7 +104,7 @@ struct WorkerTrustTests {
         let server = try server()
         let credential = "kind: certificate, cert_file: push.pem, key_file: push.key"
         try await withWorker(port: server.port, trust: nil, credential) { _, route in
-            await wait(route) { $0.reason?.contains("certificate is refused") == true }
+            try await wait(route) { $0.reason?.contains("certificate is refused") == true }
             #expect(route().state == "unreachable")
             #expect(route().reason?.contains("localhost:\(server.port) at 127.0.0.1:\(server.port)") == true)
             #expect(route().connections == 0)
@@ -125,7 +127,7 @@ struct WorkerTrustTests {
         while server.isRunning && !Probe.answers(port: port) {}
         let credential = "kind: certificate, cert_file: push.pem, key_file: push.key"
         try await withWorker(port: port, trust: certificates.authorityFile, credential) { _, route in
-            await wait(route) { $0.state == "parked" }
+            try await wait(route) { $0.state == "parked" }
             #expect(route().reason?.contains("parked: APNs refuses the credential c: ") == true)
             #expect(route().reason?.contains("refused our certificate") == true)
         }
