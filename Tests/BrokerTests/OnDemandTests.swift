@@ -64,7 +64,7 @@ struct OnDemandTests {
             #expect(try client.result("works \(round)").result.outcome == "accepted")
         }
         // Given back, or in a tier after a look for what has expired: none is held, and none is lost.
-        while try stack.waitingJobs(of: "dead", { $0.ready }) != 10 {}
+        while try stack.waitingJobs(of: "dead", { $0.ready }) != 10 { try Task.checkCancellation() }
         try client.expectNothing(in: "apns.q.dead")
         try await worker.stop()
     }

@@ -31,7 +31,7 @@ struct UnreachableTests {
         #expect(beside.connections == 1 && beside.reason == nil)
         _ = try stack.readiness(of: worker) { $0.isReady }
         // In its queue, or in a tier after a look for what has expired.
-        while try stack.waitingJobs(of: "dead", { $0.ready }) != 50 {}
+        while try stack.waitingJobs(of: "dead", { $0.ready }) != 50 { try Task.checkCancellation() }
         #expect(try stack.broker.queueCounts(virtualHost: stack.virtualHost)["apns.q.jobs.works"]?.total == 0)
         for queue in ["apns.q.results", "apns.q.dead"] { try client.expectNothing(in: queue) }
         try await worker.stop()
