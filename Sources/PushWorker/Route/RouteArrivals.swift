@@ -149,8 +149,8 @@ final class RouteArrivals {
         return policy.restingTier(remaining: waited, job: AttemptFacts(job), now: moment.wall)
     }
 
-    /// Lets a job wait for the host that it goes to. A job whose time has not come goes into a tier, unless it is
-    /// cancelled: then its results go out in its turn.
+    /// Lets a job wait for the host that it goes to. A job whose time has not come goes into a tier, unless its
+    /// campaign is cancelled. The results of a cancelled job go out when its turn comes.
     private func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall) && !settlement.isCancelled(job, at: moment)
         if isSendingOn { return settlement.hold(job, at: moment) }
