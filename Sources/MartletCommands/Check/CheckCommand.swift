@@ -29,6 +29,7 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
     @OptionGroup var format: OutputOptions
 
+    var namedBroker: String? { nil }
     var namedConfiguration: String? { source.config }
 
     func run() async throws {

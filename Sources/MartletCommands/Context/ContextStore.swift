@@ -105,13 +105,13 @@ struct ContextStore: Codable, Equatable {
 
     /// Sets the variables that the selected context stands for, for a command that uses it.
     ///
-    /// The context is ignored if the command line names a configuration file that says where the broker is: routes
-    /// meant for one broker go to no other.
+    /// The context is ignored if the command line names a broker, or a configuration file that says where the broker
+    /// is: routes meant for one broker go to no other.
     ///
     /// - Parameter command: The command that is to run.
     /// - Throws: What `load(environment:)` and `selected(_:)` throw.
     static func apply(for command: any ParsableCommand) throws(CommandFailure) {
-        guard let command = command as? any UsesContext else { return }
+        guard let command = command as? any UsesContext, command.namedBroker == nil else { return }
         let environment = ProcessInfo.processInfo.environment
         let store = try load()
         guard let (name, context) = try store.selected(environment) else {

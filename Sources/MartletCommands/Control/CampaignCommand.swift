@@ -41,6 +41,7 @@ struct CampaignCommand: ParsableCommand {
         @Flag(help: "Do not ask before a prefix of less than four bytes.") var yes = false
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {
@@ -57,6 +58,7 @@ struct CampaignCommand: ParsableCommand {
         @Argument(help: "The prefix that was paused or cancelled.") var prefix: String
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {
@@ -78,6 +80,7 @@ struct CampaignCommand: ParsableCommand {
         @Flag(help: "Do not ask before a prefix of less than four bytes.") var yes = false
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {

@@ -21,6 +21,8 @@ struct ControlListCommand: ParsableCommand, UsesContext {
     @OptionGroup(title: "Broker") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
 
+    var namedBroker: String? { broker.broker }
+
     func validate() throws {
         if !(0...ControlPicture.mostRecent).contains(recent) {
             throw ValidationError("--recent must be between 0 and \(ControlPicture.mostRecent).")

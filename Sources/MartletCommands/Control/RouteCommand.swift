@@ -33,6 +33,7 @@ struct RouteCommand: ParsableCommand {
         @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {
@@ -47,6 +48,7 @@ struct RouteCommand: ParsableCommand {
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {
@@ -66,6 +68,7 @@ struct RouteCommand: ParsableCommand {
         @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func validate() throws {
@@ -92,6 +95,7 @@ struct RouteCommand: ParsableCommand {
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @OptionGroup var options: ControlOptions
 
+        var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {

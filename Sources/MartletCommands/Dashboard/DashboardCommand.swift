@@ -25,6 +25,7 @@ struct DashboardCommand: AsyncParsableCommand, UsesContext {
         help: ArgumentHelp("Where the page is, on this machine; port 0 for any free one.", valueName: "host:port"))
     var listen = "127.0.0.1:8088"
 
+    var namedBroker: String? { place.broker.broker }
     var namedConfiguration: String? { place.source.config }
 
     func run() async throws {

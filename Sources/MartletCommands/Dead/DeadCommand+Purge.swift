@@ -21,6 +21,8 @@ extension DeadCommand {
         @Flag(help: "Do not ask.") var yes = false
         @OptionGroup(title: "Broker") var broker: BrokerOptions
 
+        var namedBroker: String? { broker.broker }
+
         func validate() throws {
             try selection.requireChoice(all: all)
             if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }

@@ -37,6 +37,8 @@ extension DeadCommand {
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @OptionGroup var format: OutputOptions
 
+        var namedBroker: String? { broker.broker }
+
         func validate() throws {
             if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
             if held || drain, !export { throw ValidationError("--held and --drain belong to --export.") }

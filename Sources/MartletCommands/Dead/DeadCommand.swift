@@ -78,6 +78,8 @@ struct DeadCommand: ParsableCommand {
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @OptionGroup var format: OutputOptions
 
+        var namedBroker: String? { broker.broker }
+
         func validate() throws {
             // All lines are in memory before the first one is printed.
             if !(1...100_000).contains(limit) { throw ValidationError("--limit must be between 1 and 100000.") }
@@ -118,6 +120,8 @@ struct DeadCommand: ParsableCommand {
         @OptionGroup var selection: Selection
         @OptionGroup(title: "Broker") var broker: BrokerOptions
         @OptionGroup var format: OutputOptions
+
+        var namedBroker: String? { broker.broker }
 
         func run() throws {
             var shown = 0

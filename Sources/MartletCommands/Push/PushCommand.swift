@@ -48,11 +48,15 @@ struct PushCommand: ParsableCommand, UsesContext {
     @Option(help: "How long --wait waits after the last job was published, or after the time of --at.")
     var waitTimeout = TimeSpan(.seconds(60))
 
-    @Flag(name: [.customShort("n"), .long], help: "Print the messages instead of publishing them.")
+    @Flag(
+        name: [.customShort("n"), .long],
+        help: "Print the messages instead of publishing them; they have no time of publishing then.")
     var dryRun = false
 
     @OptionGroup(title: "Broker") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
+
+    var namedBroker: String? { broker.broker }
 
     func validate() throws {
         let isEmpty = content.shape(activity.content(now: 0)).isEmpty

@@ -52,6 +52,8 @@ struct ResultsCommand: ParsableCommand, UsesContext {
     @OptionGroup(title: "Broker") var broker: BrokerOptions
     @OptionGroup var format: OutputOptions
 
+    var namedBroker: String? { broker.broker }
+
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
         let known = Outcome.allCases.map(\.rawValue)

@@ -38,6 +38,7 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     @Flag(help: "Show every row of every table.") var all = false
     @OptionGroup var format: OutputOptions
 
+    var namedBroker: String? { place.broker.broker }
     var namedConfiguration: String? { place.source.config }
 
     func validate() throws {

@@ -32,6 +32,7 @@ struct TopologyCommand: ParsableCommand {
         @OptionGroup var source: ConfigurationOptions
         @Flag(help: "Add one user per role, with a new password each.") var users = false
 
+        var namedBroker: String? { nil }
         var namedConfiguration: String? { source.config }
 
         func run() throws {
@@ -61,6 +62,7 @@ struct TopologyCommand: ParsableCommand {
         @Flag(help: "Do not ask before stale bindings are removed.") var yes = false
         @Flag(help: "Remove bindings of routes that this configuration does not have, too.") var prune = false
 
+        var namedBroker: String? { nil }
         var namedConfiguration: String? { source.config }
 
         func run() async throws {
@@ -102,6 +104,7 @@ struct TopologyCommand: ParsableCommand {
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
 
+        var namedBroker: String? { nil }
         var namedConfiguration: String? { source.config }
 
         func run() async throws {

@@ -138,6 +138,22 @@ struct ContextTests {
         #expect(outcome.status != 0 && outcome.errorText.contains("127.0.0.1:\(port)"), "\(outcome.errorText)")
     }
 
+    @Test("With --broker nothing of the context counts: neither its routes, nor that there is no such context")
+    func elsewhere() throws {
+        let file = try configuration(
+            broker: #"broker: { uri: "amqp://g:g@127.0.0.1:3/", management: "http://g:g@127.0.0.1:3" }"#)
+        #expect(try martlet("context", "add", "app", "--config", file).status == 0)
+        let pause = ["route", "pause", "news", "--dry-run"]
+        let environment = ["XDG_CONFIG_HOME": home.path]
+        let inside = try Executable.run(pause, environment: environment)
+        #expect(inside.status == 64 && inside.errorText.contains(#"no route "news""#), "\(inside.errorText)")
+        let broker = ["--broker", "amqp://g:g@127.0.0.1:4/"]
+        for more in [[:], ["MARTLET_CONTEXT": "missing"]] {
+            let outside = try Executable.run(pause + broker, environment: environment.merging(more) { $1 })
+            #expect(outside.status == 69 && outside.errorText.contains("127.0.0.1:4"), "\(outside.errorText)")
+        }
+    }
+
     @Test("A file that holds something else is an error in words, and names are plain")
     func mistakes() throws {
         #expect(try martlet("context", "add", "a b", "--broker", "amqp://localhost/").status == 64)
