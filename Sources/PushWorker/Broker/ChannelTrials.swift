@@ -130,10 +130,14 @@ struct ChannelTrials<Item: StallingPublication> {
         guard let position = out.firstIndex(where: { $0 === item }) else { return }
         out.remove(at: position)
         count(item, -1)
-        guard let destination = item.destination, held[destination]?.isEmpty == true,
-            !suspects.contains(where: { $0.destination == destination }),
-            !culprits.contains(where: { $0.destination == destination })
+        guard let destination = item.destination, let waiting = held[destination],
+            ![Deque(out), suspects, culprits].joined().contains(where: { $0.destination == destination })
         else { return }
+        guard waiting.isEmpty else {
+            // Of a suspected exchange nothing is left to be tried, so the first that waits is tried in its place.
+            if !closed.contains(destination), let first = held[destination]?.popFirst() { suspects.append(first) }
+            return
+        }
         held[destination] = nil
         closed.removeAll { $0 == destination }
     }

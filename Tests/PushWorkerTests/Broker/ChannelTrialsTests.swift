@@ -98,6 +98,28 @@ final class ChannelTrialsTests {
         #expect(trials.isEmpty && !takes(Item("d")))
     }
 
+    @Test("where the one that was tried for an exchange will never be sent, another is tried in its place")
+    func substitute() {
+        let copies = ["a", "b", "c"].map { Item($0, to: .retry(tier: 1)) }
+        trials.channelClosed(copies + [Item("letter", to: .dead)])
+        #expect(next() == ["a"])
+        trials.gaveUp(out[0])
+        #expect(trials.isUrgent && next() == ["letter"] && succeeded() == [])
+        #expect(next() == ["b"] && succeeded() == ["c"] && trials.isEmpty)
+    }
+
+    @Test("where one of several that are tried for an exchange will never be sent, the others decide")
+    func others() {
+        let copies = ["a", "b"].map { Item($0, to: .retry(tier: 1)) }
+        for copy in copies { copy.closings = 1 }
+        trials.channelClosed([Item("letter", to: .dead)] + copies + [Item("c", to: .retry(tier: 1))])
+        #expect(next() == ["letter"] && succeeded() == [])
+        #expect(next() == ["a", "b"])
+        trials.gaveUp(out[0])
+        #expect(!trials.isUrgent, "b is out")
+        #expect(trials.succeeded(out[1]).map(\.description) == ["c"] && trials.isEmpty)
+    }
+
     @Test("what was out when the connection went is tried again")
     func putBack() {
         trials.channelClosed([Item("a"), Item("b")])
