@@ -14,9 +14,10 @@ package enum AnswerBody: Sendable, Equatable {
     ///   - operation: What was asked for.
     package init(status: Int, of operation: BroadcastChannelOperation) {
         switch status {
-        case 200..<300 where operation != .push:
-            self = .broadcastChannel(isNeeded: operation == .readChannel || operation == .listChannels)
-        case 200: self = .nothing
+        case _ where AnswerMeaning.isAcceptance(status):
+            self =
+                operation == .push
+                ? .nothing : .broadcastChannel(isNeeded: operation == .readChannel || operation == .listChannels)
         case 429: self = .reason(isNeeded: false)
         case 300..<500: self = .reason(isNeeded: true)
         default: self = .reason(isNeeded: false)

@@ -38,6 +38,10 @@ package struct AnswerMeaning: Sendable, Equatable {
     /// Whether the answer says that the device token is dead.
     package var isDeadToken: Bool { notification == .deadToken }
 
+    /// Whether a status alone says that APNs did what it was asked for. It answers 201 when it made a broadcast channel,
+    /// and 204 when it deleted one.
+    package static func isAcceptance(_ status: Int) -> Bool { status == 200 || status == 201 || status == 204 }
+
     /// Judges an answer. Status 200, 201 and 204 accept, whatever the reason. Else a listed reason decides. An unlisted
     /// reason is judged by its beginning, then by the status.
     ///
@@ -45,8 +49,7 @@ package struct AnswerMeaning: Sendable, Equatable {
     ///   - status: The HTTP status.
     ///   - reason: The reason in the body; nil if it is missing or could not be read.
     package init(status: Int, reason: Reason?) {
-        // APNs answers 201 when it made a broadcast channel, and 204 when it deleted one.
-        if status == 200 || status == 201 || status == 204 {
+        if Self.isAcceptance(status) {
             self.init(.accepted, status)
             return
         }

@@ -109,12 +109,13 @@ struct AnswerMeaningTests {
     @Test(
         "what is looked for in the body of an answer",
         arguments: [
-            (200, .push, .nothing), (201, .push, .reason(isNeeded: false)), (400, .push, .reason(isNeeded: true)),
+            (200, .push, .nothing), (202, .push, .reason(isNeeded: false)), (400, .push, .reason(isNeeded: true)),
             (301, .push, .reason(isNeeded: true)), (403, .push, .reason(isNeeded: true)),
             (410, .push, .reason(isNeeded: true)), (429, .push, .reason(isNeeded: false)),
             (499, .push, .reason(isNeeded: true)), (500, .push, .reason(isNeeded: false)),
             (503, .push, .reason(isNeeded: false)), (200, .broadcast, .broadcastChannel(isNeeded: false)),
             (201, .createChannel, .broadcastChannel(isNeeded: false)),
+            (202, .createChannel, .reason(isNeeded: false)),
             (200, .readChannel, .broadcastChannel(isNeeded: true)),
             (200, .listChannels, .broadcastChannel(isNeeded: true)),
             (204, .deleteChannel, .broadcastChannel(isNeeded: false)),
