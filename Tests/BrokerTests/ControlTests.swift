@@ -1,5 +1,6 @@
 import APNSSimulator
 import BrokerClient
+import EventLoop
 import LocalStack
 import PushModel
 import PushWorker
@@ -28,28 +29,18 @@ struct ControlTests {
         }
 
         /// Makes the stream where it is missing.
-        func declareStream() throws {
-            let arguments = FieldTable(entries: [.init(name: Array("x-queue-type".utf8), value: .text("stream"))])
-            _ = try operators.declareQueue(TopologyNames.controlQueue, exclusive: false, arguments: arguments)
-        }
+        func declareStream() throws { try operators.declareControlStream() }
 
         /// Publishes a body to the stream itself.
-        func publish(_ body: [UInt8]) throws {
-            var message = OutgoingMessage()
-            message.isMandatory = true
-            message.setRoutingKey(TopologyNames.controlQueue.utf8Span.span)
-            message.setMessageID("command".utf8Span.span)
-            message.setBody(body.span)
-            #expect(try operators.publishConfirmed(message) == .confirmed)
-        }
+        func publish(_ body: [UInt8]) throws { try operators.publishCommand(body) }
 
         func ask(
-            _ action: ControlCommand.Action, _ target: ControlCommand.Target, perSecond: Double? = nil,
-            leavesDeadLetters: Bool = false
+            _ action: ControlCommand.Action, _ target: ControlCommand.Target, until: Int64? = nil,
+            perSecond: Double? = nil, leavesDeadLetters: Bool = false
         ) throws {
             let command = ControlCommand(
                 id: "\(action) \(target)", action: action, target: target, author: "anna", issuedAt: 1_700_000_000_000,
-                reason: "a test", perSecond: perSecond, leavesDeadLetters: leavesDeadLetters)
+                until: until, reason: "a test", perSecond: perSecond, leavesDeadLetters: leavesDeadLetters)
             try publish(command.json)
         }
 
@@ -114,6 +105,26 @@ struct ControlTests {
         try run.ask(.rate, .route("app"))
         try run.expectAccepted("slow", "app")
         for worker in workers { try await worker.stop() }
+        #expect(try stack.leftovers() == [:])
+    }
+
+    @Test("A pause in which a rate was set ends by itself, also while the stream of commands is missing")
+    func endsBlind() async throws {
+        let stack = try await BrokerStack.start("control-blind", apps: Self.apps)
+        let run = try Run(stack)
+        defer { run.close() }
+        let worker = try stack.startWorker()
+        try run.awaitState("ready", of: worker)
+        try run.ask(.pause, .route("app"), until: WallClock.milliseconds() + 10_000)
+        try run.awaitState("paused", of: worker)
+        try run.ask(.rate, .route("app"), perSecond: 1_000)
+        _ = try stack.readiness(of: worker) { _ in worker.worker.controlStatus().inForce == 2 }
+        _ = try run.operators.delete(queue: TopologyNames.controlQueue)
+        _ = try stack.readiness(of: worker) { $0.control?.detail?.contains(TopologyNames.controlQueue) == true }
+        #expect(try stack.route("app", of: worker) { _ in true }.state == "paused")
+        try run.publishJobs("blind")
+        for app in Self.apps.reversed() { try run.expectAccepted("blind", app.route) }
+        try await worker.stop()
         #expect(try stack.leftovers() == [:])
     }
 

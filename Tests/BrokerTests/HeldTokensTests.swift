@@ -173,6 +173,33 @@ struct HeldTokensTests {
         for worker in [first, second] { try await worker.stop() }
     }
 
+    @Test("A hold outlives an operator's word that is older than the worker and read late, and ends with a new one")
+    func oldTrust() async throws {
+        let stack = try await BrokerStack.start("held-trust", requestTimeout: "20s")
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let operators = try stack.connect()
+        defer { operators.close() }
+        _ = try operators.delete(queue: TopologyNames.controlQueue)
+        var run = Run(client)
+        let worker = try stack.startWorker()
+        _ = try run.push(500) { _ in true }
+        #expect(held(by: worker) == ["app"])
+        func trust(_ id: String, at time: Int64) throws {
+            let command = ControlCommand(
+                id: id, action: .trust, target: .route("app"), author: "anna", issuedAt: time)
+            try operators.publishCommand(command.json)
+        }
+        try operators.declareControlStream()
+        try trust("old", at: 1_700_000_000_000)
+        _ = try stack.readiness(of: worker) { $0.control?.detail == nil }
+        #expect(Set(try run.push(100) { _ in true }) == ["hold"])
+        try trust("new", at: WallClock.milliseconds())
+        _ = try stack.readiness(of: worker) { _ in held(by: worker).isEmpty }
+        #expect(Set(try run.push(100) { _ in true }) == ["drop_token"])
+        try await worker.stop()
+    }
+
     @Test(
         "A stream of reports that is missing or full of garbage keeps no worker from working", arguments: [false, true])
     func unreadable(isMissing: Bool) async throws {

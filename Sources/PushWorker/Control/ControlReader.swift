@@ -118,6 +118,7 @@ final class ControlReader: Sendable {
             _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.step.clampedNanoseconds)))
             tellTrouble(&teller)
             tellEnds(&teller)
+            endHolds(&teller)
             // The lanes wait, and the broker is there.
             if teller.state == nil, surroundings.isWorking(), MonotonicTime.now() >= start + Self.firstWait { return }
         }
@@ -147,6 +148,7 @@ final class ControlReader: Sendable {
             reading.tick(now: .now())
             guard reading.isComplete else {
                 tellEnds(&teller)
+                endHolds(&teller)
                 continue
             }
             // This comes before the lanes begin, so that they do not begin with more than their part.
@@ -201,6 +203,7 @@ final class ControlReader: Sendable {
             parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes.all)
         }
         teller.rates.forget { parts[$0] != nil }
+        teller.uncounted.formIntersection(parts.keys)
         deal(parts, &teller)
     }
 
@@ -210,11 +213,29 @@ final class ControlReader: Sendable {
         do throws(AMQPError) {
             let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
             teller.rates.counted(consumers, of: route, lanes: lanes)
+            teller.uncounted.remove(route)
         } catch {
             // Without its queue (404) the route gets no jobs, so no count is needed.
             guard error.replyCode == 403 || error.replyCode == 404 else { throw error }
-            if error.replyCode == 403 { teller.rates.countRefused(route) }
+            guard error.replyCode == 403 else { return }
+            teller.rates.countRefused(route)
+            guard teller.uncounted.insert(route).inserted else { return }
+            logger.warning(
+                "RabbitMQ does not count a route's consumers: the worker keeps its part of the rate, or takes the whole rate",
+                metadata: .with([.route: "\(route)", .error: "\(error.message)"]))
         }
+    }
+
+    /// Lets routes go on that were paused when their part of a rate was made, and whose pause has ended by itself while
+    /// the stream cannot be read. No count follows then, so nothing else would end the hold.
+    private func endHolds(_ teller: inout Teller) {
+        guard let state = teller.state, teller.parts.contains(where: { $0.value.hold == .pause }) else { return }
+        let wall = WallClock.milliseconds()
+        var parts = teller.parts
+        for (route, part) in parts where part.hold == .pause && state.pause(ofRoute: route, at: wall) == nil {
+            parts[route]?.hold = .count
+        }
+        deal(parts, &teller)
     }
 
     private func deal(_ parts: [String: FleetRates.Part], _ teller: inout Teller) {
@@ -248,6 +269,8 @@ final class ControlReader: Sendable {
         var isTroubleTold = false
         /// The counts of all consumers of the routes with a rate for all workers.
         var rates = FleetRates()
+        /// Routes whose consumers the broker does not count for this worker.
+        var uncounted: Set<String> = []
         /// This worker's parts of these rates.
         var parts: [String: FleetRates.Part] = [:]
         /// The same parts, as the rates that the lanes have.

@@ -100,11 +100,15 @@ struct FleetRates {
     }
 
     /// The broker does not tell this worker's user how many consumers a route has (403), although the route goes on. No
-    /// count will come, so a route that was paused before must not wait for one.
+    /// count will come, so the route must not wait for one. An earlier count stands.
     ///
     /// - Parameter route: The route's name.
     mutating func countRefused(_ route: String) {
-        if counts[route]?.hold == .pause { counts[route] = nil }
+        switch counts[route]?.hold {
+        case .pause: counts[route] = nil
+        case .count: counts[route]?.hold = nil
+        case nil: break
+        }
     }
 
     /// This worker's part of a rate; the whole rate if nothing was counted.

@@ -15,6 +15,7 @@ struct LaneControl {
     private var awaitedRates: [String: SharedRate] = [:]
     /// Whether routes are to take no jobs yet, because it is not known what operators want.
     private(set) var isAwaited: Bool
+    private let startedAt: Int64
     private var awaitedUntil = MonotonicTime.distantFuture
     private var hasNews: Bool
     /// When the next command in force ends by itself, in milliseconds since 1970; the largest number for never.
@@ -25,9 +26,12 @@ struct LaneControl {
 
     /// Starts with nothing known.
     ///
-    /// - Parameter isAwaited: Whether it will be told.
-    init(isAwaited: Bool) {
+    /// - Parameters:
+    ///   - isAwaited: Whether it will be told.
+    ///   - startedAt: The time in milliseconds since 1970.
+    init(isAwaited: Bool, startedAt: Int64) {
         self.isAwaited = isAwaited
+        self.startedAt = startedAt
         hasNews = isAwaited
     }
 
@@ -58,9 +62,11 @@ struct LaneControl {
     ///   - campaigns: The campaigns that are paused or cancelled at that time, of all routes.
     ///   - wall: The time in milliseconds since 1970.
     func wanted(ofRoute route: String, _ campaigns: CampaignIndex, at wall: Int64) -> RouteControl {
-        RouteControl(
-            isAwaited: isAwaited, pause: state.pause(ofRoute: route, at: wall), campaigns: campaigns,
-            trust: state.trust(ofRoute: route)?.id)
+        // A `trust` that is older than this lane was about the answers of its time. It must not end a hold of today, even
+        // if the stream can be read only now.
+        let trust = state.trust(ofRoute: route).flatMap { $0.issuedAt < startedAt ? nil : $0.id }
+        return RouteControl(
+            isAwaited: isAwaited, pause: state.pause(ofRoute: route, at: wall), campaigns: campaigns, trust: trust)
     }
 
     /// Something else is wanted from now on.

@@ -60,7 +60,7 @@ final class Lane {
         self.settings = settings
         self.handle = handle
         log = LaneLog(logger, lane: settings.index)
-        control = LaneControl(isAwaited: settings.awaitsControl)
+        control = LaneControl(isAwaited: settings.awaitsControl, startedAt: WallClock.milliseconds())
         clock = LaneClock(standstill: settings.longestStandstill())
         requestPatience = ConfirmPatience(usual: settings.requestPatience)
         agenda = RouteAgenda(routes: settings.routes.count)

@@ -74,7 +74,7 @@ struct LaneMetricsWriter {
                     "martlet_route_state", labels + [("state", state.rawValue)], counters.state == state ? 1 : 0)
             }
         }
-        text.family("martlet_route_parked", .gauge, "Whether the route is parked (1) or pushing (0).")
+        text.family("martlet_route_parked", .gauge, "Whether the route takes no jobs (1).")
         for (labels, counters) in routes {
             text.sample("martlet_route_parked", labels, counters.isParked ? 1 : 0)
         }

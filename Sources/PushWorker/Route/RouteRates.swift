@@ -18,6 +18,8 @@ final class RouteRates {
 
     /// The rate that counts, on all lanes; nil without any.
     private(set) var current: SharedRate?
+    /// The configured rate while a held part counts. That part may be too large, so both hold the route back.
+    private var beside: SharedRate?
     /// When the rate allows the next request; nil unless it held the route back in this turn.
     private(set) var nextDue: MonotonicTime?
     private var configured: SharedRate?
@@ -55,9 +57,11 @@ final class RouteRates {
 
     private func follow() -> Change {
         let rate = [configured, fleet].compactMap(\.self).min { $0.promised < $1.promised }
+        let second = rate?.promised == 0 ? configured : nil
+        guard rate !== current || second !== beside else { return .none }
+        if saidUrgent { note(isUrgent: false) }
+        beside = second
         guard rate !== current else { return .none }
-        if saidUrgent { current?.note(isUrgent: false) }
-        saidUrgent = false
         let isLower = rate.map { $0.promised < current?.promised ?? .infinity } ?? false
         current = rate
         return isLower ? .lower : .other
@@ -78,20 +82,34 @@ final class RouteRates {
         guard let current else { return }
         let most = isUrgent ? room.total : room.normal
         guard most > 0 else { return room.limit(to: 0) }
-        let taken = current.take(upTo: most, isUrgent: isUrgent, now: now)
+        var taken = current.take(upTo: most, isUrgent: isUrgent, now: now)
+        if let beside {
+            let allowed = beside.take(upTo: taken, isUrgent: isUrgent, now: now)
+            current.giveBack(taken - allowed)
+            taken = allowed
+        }
         // The `high` jobs may need more than was taken: they go on as soon as the rate allows more.
-        if taken == 0 || isUrgent && taken < most { nextDue = current.nextDue(isUrgent: isUrgent, now: now) }
+        if taken == 0 || isUrgent && taken < most { nextDue = due(isUrgent: isUrgent, now: now) }
         room.limit(to: taken)
     }
 
     /// Gives back requests that were taken and not used. A negative number takes more than the rate allows now.
-    func giveBack(_ count: Int) { current?.giveBack(count) }
+    func giveBack(_ count: Int) {
+        current?.giveBack(count)
+        beside?.giveBack(count)
+    }
 
     /// Whether the rate allows a request now. If not, `nextDue` says when it allows the next one.
     func allowsOne(now: MonotonicTime) -> Bool {
-        guard let current, current.available(now: now) <= 0 else { return true }
-        nextDue = current.nextDue(now: now)
-        return false
+        let isAllowed = (current?.available(now: now) ?? 1) > 0 && (beside?.available(now: now) ?? 1) > 0
+        if !isAllowed { nextDue = due(now: now) }
+        return isAllowed
+    }
+
+    /// When the next request may go out, if none may go out now.
+    private func due(isUrgent: Bool = false, now: MonotonicTime) -> MonotonicTime {
+        max(
+            current?.nextDue(isUrgent: isUrgent, now: now) ?? now, beside?.nextDue(isUrgent: isUrgent, now: now) ?? now)
     }
 
     /// Looks at the multicast job of a class that is partly sent now.
@@ -111,8 +129,12 @@ final class RouteRates {
     /// - Parameter hasHighWaiting: Whether `high` jobs wait that go first.
     func noteUrgency(hasHighWaiting: Bool) {
         let isUrgent = nextDue != nil && hasHighWaiting
-        guard isUrgent != saidUrgent else { return }
+        if isUrgent != saidUrgent { note(isUrgent: isUrgent) }
+    }
+
+    private func note(isUrgent: Bool) {
         current?.note(isUrgent: isUrgent)
+        beside?.note(isUrgent: isUrgent)
         saidUrgent = isUrgent
     }
 }

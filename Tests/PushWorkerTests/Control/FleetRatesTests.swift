@@ -89,6 +89,10 @@ struct FleetRatesTests {
         rates.countRefused("shop")
         let counted = rates.part(of: 100, route: "shop", lanes: 2)
         #expect(counted == FleetRates.Part(perSecond: 20, lanes: 2), "an earlier count stands")
+        rates.counted(8, of: "idle", lanes: FleetRates.Lanes(all: 2, consuming: 0))
+        rates.countRefused("idle")
+        let idle = rates.part(of: 100, route: "idle", lanes: 2)
+        #expect(idle == FleetRates.Part(perSecond: 20, lanes: 2), "its own lanes are never counted")
     }
 
     @Test("The parts of several workers that know of each other are never more than the rate", arguments: [1, 2, 3, 7])

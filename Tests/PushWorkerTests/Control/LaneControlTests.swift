@@ -27,7 +27,7 @@ struct LaneControlTests {
 
     @Test("A lane that will be told lets its routes wait until then")
     func awaited() {
-        var control = LaneControl(isAwaited: true)
+        var control = LaneControl(isAwaited: true, startedAt: 0)
         #expect(isDue(&control, isConnected: false, at: moment(0)) && control.isAwaited)
         control.told(at: 0)
         #expect(!isDue(&control, isConnected: true, at: moment(1)))
@@ -39,7 +39,7 @@ struct LaneControlTests {
 
     @Test("It waits for ten seconds with a connection to the broker, and as long as it takes without one")
     func patience() {
-        var control = LaneControl(isAwaited: true)
+        var control = LaneControl(isAwaited: true, startedAt: 0)
         control.told(at: 0)
         #expect(!isDue(&control, isConnected: false, at: moment(1_000)))
         #expect(!isDue(&control, isConnected: true, at: moment(2_000)))
@@ -51,13 +51,13 @@ struct LaneControlTests {
 
     @Test("A lane that will not be told waits for nothing")
     func notAwaited() {
-        var control = LaneControl(isAwaited: false)
+        var control = LaneControl(isAwaited: false, startedAt: 0)
         #expect(!isDue(&control, isConnected: true, at: moment(0)) && !control.isAwaited)
     }
 
     @Test("What had ended is due again once the clock was set back")
     func setBack() {
-        var control = LaneControl(isAwaited: false)
+        var control = LaneControl(isAwaited: false, startedAt: 0)
         control.learned(state(until: 50_000))
         #expect(isDue(&control, isConnected: true, at: moment(60)))
         control.told(at: 60_000)
@@ -70,7 +70,7 @@ struct LaneControlTests {
 
     @Test("What ends by itself is due then, however the clock was set")
     func ends() {
-        var control = LaneControl(isAwaited: false)
+        var control = LaneControl(isAwaited: false, startedAt: 0)
         control.learned(state(until: 50_000))
         control.told(at: 1_000)
         #expect(!isDue(&control, isConnected: true, at: moment(49)))
@@ -80,9 +80,21 @@ struct LaneControlTests {
         #expect(!isDue(&control, isConnected: true, at: moment(3, wall: 91_000)))
     }
 
+    @Test("An old word about dead tokens is not told, however late it is read", arguments: [-1, 0, 1])
+    func oldTrust(milliseconds: Int64) {
+        var control = LaneControl(isAwaited: false, startedAt: 50_000)
+        var state = ControlState()
+        let command = ControlCommand(
+            id: "1", action: .trust, target: .route("app"), author: "anna", issuedAt: 50_000 + milliseconds)
+        state.apply(command, at: 0)
+        control.learned(state)
+        let wanted = control.wanted(ofRoute: "app", state.campaigns(at: 60_000), at: 60_000)
+        #expect(wanted.trust == (milliseconds < 0 ? nil : "1"))
+    }
+
     @Test("A route whose part of a rate is not known yet sends nothing until it is, and is free once the rate ends")
     func awaitedPart() throws {
-        var control = LaneControl(isAwaited: false)
+        var control = LaneControl(isAwaited: false, startedAt: 0)
         #expect(rate(&control, at: 1) == nil)
         var state = ControlState()
         var command = ControlCommand(

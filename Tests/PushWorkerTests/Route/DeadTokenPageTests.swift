@@ -16,6 +16,14 @@ struct DeadTokenPageTests {
         return watch.isSuspicious
     }
 
+    /// Whether one more live device token ends a hold.
+    private static func ends(latest: Double, usual: Double) -> Bool {
+        var watch = DeadTokenWatch(
+            from: DeadTokenKnowledge(answers: 10_000, latest: latest, usual: usual, holds: true))
+        watch.answered(isDeadToken: false, inFlight: 0)
+        return !watch.isSuspicious
+    }
+
     @Test("Results says at which shares of dead device tokens a hold begins and ends")
     func shares() {
         #expect(DeadTokenWatch.firstLimit == 1.0 / 2 && DeadTokenWatch.clearMajority == 1.0 / 3)
@@ -41,6 +49,12 @@ struct DeadTokenPageTests {
         #expect(Self.begins(latest: shares[1], usual: shares[0]))
         // One more answer of the latest changes the share by less than this.
         #expect(!Self.begins(latest: shares[1] - 0.01, usual: shares[0]))
+        let ending = /It ends a tenth above the usual share, in this example at (\d+) %,/
+        let end = try #require(text.firstMatch(of: ending))
+        #expect(text.contains("but not below a third and not above 75 %."))
+        #expect(Self.ends(latest: 0.75, usual: 0.8) && !Self.ends(latest: 0.77, usual: 0.8))
+        let share = try #require(Double(end.output.1)) / 100
+        #expect(Self.ends(latest: share, usual: shares[0]) && !Self.ends(latest: share + 0.02, usual: shares[0]))
         let highest = Int((DeadTokenWatch.highestLimit * 100).rounded())
         #expect(text.contains("It never needs more than \(highest) %."))
         #expect(DeadTokenWatch.latest * DeadTokenWatch.history > 2_000)

@@ -33,6 +33,58 @@ struct RouteRatesTests {
         #expect(rates.limitForFleet(to: rate(100)) == .other && rates.current === own)
     }
 
+    /// A part of a rate that may be too large.
+    private func heldPart() -> SharedRate {
+        SharedRate(perSecond: 1_000, lanes: 1, fillingFrom: Self.start, isHeld: true)
+    }
+
+    @Test("While a part is held, the configured rate holds the route back as well")
+    func heldBeside() {
+        let rates = RouteRates(configured: rate(8))
+        #expect(rates.limitForFleet(to: heldPart()) == .lower)
+        var (all, now) = (0, Self.start)
+        for _ in 0..<256 {
+            // A part of a second that a floating-point number holds exactly.
+            now = now + .microseconds(1_000_000 / 64)
+            var room = SendingRoom(100)
+            rates.turnBegan()
+            rates.take(&room, isUrgent: false, now: now)
+            all += room.total
+            guard room.total == 0 else { continue }
+            let isAllowed = rates.allowsOne(now: now)
+            #expect(!isAllowed && rates.nextDue.map { $0 > now } == true)
+        }
+        #expect((32...33).contains(all), "eight a second for four seconds, and one at once: \(all)")
+        var room = SendingRoom(100)
+        rates.take(&room, isUrgent: false, now: now)
+        let isAllowed = rates.allowsOne(now: now)
+        #expect(!isAllowed)
+        rates.giveBack(1)
+        let isAllowedAgain = rates.allowsOne(now: now)
+        #expect(isAllowedAgain, "it is given back to both")
+    }
+
+    @Test("High jobs that wait for the configured rate beside a held part are left a request by other lanes")
+    func urgencyBeside() {
+        let (own, held) = (rate(1), heldPart())
+        let (here, there) = (RouteRates(configured: own), RouteRates(configured: own))
+        for rates in [here, there] { #expect(rates.limitForFleet(to: held) == .lower) }
+        let now = Self.start + .seconds(1)
+        var room = SendingRoom(.max)
+        here.take(&room, isUrgent: true, now: now)
+        #expect(room.total == 1 && here.nextDue != nil)
+        here.noteUrgency(hasHighWaiting: true)
+        let later = now + .milliseconds(1_100)
+        room = SendingRoom(5)
+        there.take(&room, isUrgent: false, now: later)
+        #expect(room.total == 0)
+        #expect(here.limitForFleet(to: nil) == .other)
+        there.take(&room, isUrgent: false, now: later)
+        room = SendingRoom(5)
+        there.take(&room, isUrgent: false, now: later)
+        #expect(room.total == 1, "the note is taken back, from both")
+    }
+
     @Test("It gives no more than the rate allows, and says when it allows the next")
     func take() {
         let rates = RouteRates(configured: rate(10))
