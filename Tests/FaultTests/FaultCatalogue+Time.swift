@@ -1,12 +1,65 @@
+import APNSSimulator
 import EventLoop
 import Glibc
 import LocalStack
+import PushModel
+import RabbitMQ
 import Rig
+import Text
 
-// Clocks are wrong.
+// Clocks are wrong, and much goes wrong while jobs wait for their time.
 extension FaultCatalogue {
     /// Faults of this kind.
-    static let time = [clock]
+    static let time = [clock, early]
+
+    private static let early = Fault(
+        169, name: "broker restarted and workers killed while jobs wait for their time",
+        expects: "None is pushed before its time, and each is pushed",
+        setup: {
+            $0.jobs = 300
+            $0.milliseconds = 0...100
+            $0.workers = 2
+        }
+    ) { ring in
+        var random = SplitMix64(seed: FaultSelection.seed)
+        try await ring.untilDone()
+        let (count, due) = (1_000, WallClock.milliseconds() + 60_000)
+        let tokens = Set((0..<count).map { _ in (JobIdentifier.new() + JobIdentifier.new()).filter(\.isHexDigit) })
+        var pushes: [LedgerRecord] { ring.simulator.ledger.records().filter { tokens.contains($0.token) } }
+        let header = FieldTable.Entry(name: Array("\(HeaderName.notBefore)".utf8), value: .integer(due))
+        try await ring.publish(
+            tokens.map { token in
+                FaultMessage().with {
+                    $0.token = token
+                    $0.headers = [header]
+                }
+            })
+        try await ring.until("all of them wait in the tiers") {
+            let counts = try ring.broker.queueCounts().filter { $0.key.hasPrefix("apns.q.retry.") }
+            return counts.reduce(0) { $0 + $1.value.total } >= count
+        }
+        try await ring.strike { try $0.broker.restart() }
+        try await ring.awaitReconnected()
+        for round in 0..<3 {
+            try await ring.endure(.milliseconds(Int.random(in: 0...2_000, using: &random)))
+            if round == 2 { try await ring.until("the first are pushed") { !pushes.isEmpty } }
+            let worker = try ring.workers.randomElement(using: &random) ?? ring.worker
+            // It holds nothing at one moment and a thousand at the next. What comes while it is stopped is not pushed.
+            worker.process.signal(SIGSTOP)
+            let queues = try ring.broker.queueCounts().filter { $0.key.hasPrefix("apns.q.jobs.") }
+            ring.noteHeld(atMost: queues.reduce(0) { $0 + $1.value.unacknowledged })
+            let waits = WallClock.milliseconds() < due
+            ring.expect(round == 2 || waits, "the jobs waited no more: the run says nothing")
+            try await ring.kill(worker)
+            let next = try ring.startWorker()
+            try await ring.until("the new worker is ready") { next.isReady }
+        }
+        try await ring.until("each is pushed") { Set(pushes.map(\.token)).count == count }
+        let times = pushes.map(\.time)
+        let early = times.count { $0 < due }
+        ring.expect(early == 0, "\(early) jobs were pushed before their time")
+        ring.note("pushed \((times.min() ?? due) - due) to \((times.max() ?? due) - due) ms after their time")
+    }
 
     private static let clock = Fault(
         41, name: "clock an hour ahead, an hour behind, wrong from the start",

@@ -7,7 +7,7 @@ enum FaultCatalogue {
 
     /// Why faults have no neighbour whose latency is judged: what happens happens to every route.
     static let withoutNeighbour: [(why: String, numbers: [Int])] = [
-        ("the broker as a whole, or its majority", [1, 2, 3, 7, 8, 11, 12, 13, 14, 21, 26, 53, 155]),
+        ("the broker as a whole, or its majority", [1, 2, 3, 7, 8, 11, 12, 13, 14, 21, 26, 53, 155, 169]),
         ("the exchange or the queue of all routes' results", [16, 17, 18]),
         ("the network between worker and broker", [4, 5, 6, 9, 10, 15, 29, 33, 35, 55]),
         ("the worker's login and trust", [25, 27, 28, 56]),
