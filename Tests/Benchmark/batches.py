@@ -11,10 +11,12 @@ CAMPAIGN, AUDIENCE, WORKERS, FIRST = 1_000, 1_000, 2, 400
 
 
 def batches(bench):
-    """Single raw jobs and multicast jobs, each with and without batches: rate, and CPU of worker and broker."""
+    """Single raw jobs and multicast jobs, each with and without batches: rate, and CPU of worker and broker. The worker has
+    two connections: on one of them nghttpd's thread is busier than the worker, and limits the rate."""
     jobs, tokens = bench.arguments.jobs, 100
     multicast = max(1, jobs // tokens * 4)
-    plain, batched = bench.configuration, bench.configure("batched", more=f"results: {{ batch: {BATCH} }}\n")
+    plain = bench.configure("plain", connections=2)
+    batched = bench.configure("batched", connections=2, more=f"results: {{ batch: {BATCH} }}\n")
     ways = {"raw": (plain, "raw", jobs, 1), "raw, batches": (batched, "raw", jobs, 1),
             "multicast": (plain, "multicast", multicast, tokens),
             "multicast, batches": (batched, "multicast", multicast, tokens)}
