@@ -44,7 +44,8 @@ extension FaultCatalogue {
             try await ring.endure(.milliseconds(Int.random(in: 0...2_000, using: &random)))
             if round == 2 { try await ring.until("the first are pushed") { !pushes.isEmpty } }
             let worker = try ring.workers.randomElement(using: &random) ?? ring.worker
-            // It holds nothing at one moment and a thousand at the next. What comes while it is stopped is not pushed.
+            // The jobs come back together, so a worker holds none at one moment and hundreds at the next. A stopped worker
+            // pushes nothing of what it gets, so this count is the most that its death can repeat.
             worker.process.signal(SIGSTOP)
             let queues = try ring.broker.queueCounts().filter { $0.key.hasPrefix("apns.q.jobs.") }
             ring.noteHeld(atMost: queues.reduce(0) { $0 + $1.value.unacknowledged })

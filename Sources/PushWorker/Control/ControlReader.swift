@@ -222,7 +222,10 @@ final class ControlReader: Sendable {
             guard teller.uncounted.insert(route).inserted else { return }
             logger.warning(
                 "RabbitMQ does not count a route's consumers: the worker keeps its part of the rate, or takes the whole rate",
-                metadata: .with([.route: "\(route)", .error: "\(error.message)"]))
+                metadata: .with([
+                    .route: "\(route)", .error: "\(error.message)",
+                    .detail: "give the user the rights of apns-worker; RabbitMQ 4.2.6 and 4.3.0 refuse even then",
+                ]))
         }
     }
 

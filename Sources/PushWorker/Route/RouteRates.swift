@@ -2,7 +2,8 @@ import EventLoop
 import PushModel
 
 /// The rates that hold a route back on all its lanes. One is configured. The other is the worker's part of a rate that
-/// operators set for all workers. The lower one counts, and one that is held counts as the lowest.
+/// operators set for all workers. The lower one counts, and one that is held counts as the lowest. While it is held, the
+/// configured rate holds the route back as well.
 ///
 /// A class, because the parts of the route share it. Confined to its lane. Time comes in.
 final class RouteRates {
