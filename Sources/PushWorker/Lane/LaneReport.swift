@@ -106,8 +106,8 @@ struct LaneReport {
     mutating func take(_ status: LaneStatus.Route, _ counted: RouteCounters, of route: Route) {
         route.marks.isReported = true
         guard !route.hasLeft else { return }
-        // Published statuses share this array. Writing an equal value would copy the whole array without need.
+        // What was published shares these arrays. Writing an equal value would copy the whole array without need.
         if statuses[route.position] != status { statuses[route.position] = status }
-        counters[route.number] = counted
+        if counters[route.number] != counted { counters[route.number] = counted }
     }
 }

@@ -1,5 +1,5 @@
 /// Counts of requests to APNs, by the status of their answer.
-package struct AnswerCounts: Sendable {
+package struct AnswerCounts: Sendable, Equatable {
     /// The statuses that Apple names for pushes and for broadcast channels. Any other status counts as `other`.
     private static let statuses = [200, 201, 204, 400, 403, 404, 405, 410, 413, 429, 500, 503]
     /// The labels, in the order of the counts.

@@ -1,5 +1,5 @@
 /// Durations counted in fixed buckets: a plain value without a heap allocation, for the hot path.
-package struct DurationHistogram: Sendable {
+package struct DurationHistogram: Sendable, Equatable {
     /// Which buckets there are.
     package enum Scale: Sendable, Equatable {
         /// One millisecond to thirty seconds: requests.
@@ -53,6 +53,14 @@ package struct DurationHistogram: Sendable {
 
     /// How many durations fell into one bucket.
     subscript(bucket: Int) -> Int { buckets[bucket] }
+
+    /// Whether two histograms of one scale counted as much in each bucket, and the same sum.
+    package static func == (one: DurationHistogram, other: DurationHistogram) -> Bool {
+        guard one.scale == other.scale, one.count == other.count, one.sumMicroseconds == other.sumMicroseconds else {
+            return false
+        }
+        return (0..<16).allSatisfy { one.buckets[$0] == other.buckets[$0] }
+    }
 
     /// Adds another histogram of the same scale.
     mutating func add(_ other: DurationHistogram) {

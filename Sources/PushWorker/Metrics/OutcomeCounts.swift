@@ -1,7 +1,7 @@
 package import PushModel
 
 /// Counts of final outcomes. Outcomes other than `accepted` are counted by reason.
-package struct OutcomeCounts: Sendable {
+package struct OutcomeCounts: Sendable, Equatable {
     /// How many notifications were accepted.
     private(set) var accepted = 0
     /// The notifications that were not accepted.

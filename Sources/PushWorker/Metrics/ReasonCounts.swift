@@ -1,9 +1,9 @@
 package import PushModel
 
 /// Counts of events by kind and reason: a short list of the pairs seen so far, searched from the front.
-package struct ReasonCounts<Kind: Equatable & Sendable>: Sendable {
+package struct ReasonCounts<Kind: Equatable & Sendable>: Sendable, Equatable {
     /// One pair and its count.
-    struct Entry: Sendable {
+    struct Entry: Sendable, Equatable {
         /// What happened.
         let kind: Kind
         /// The reason as a label; empty without a reason.

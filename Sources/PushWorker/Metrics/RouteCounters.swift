@@ -1,5 +1,5 @@
 /// The counters of a lane for one of its routes: plain values that only the lane changes.
-package struct RouteCounters: Sendable {
+package struct RouteCounters: Sendable, Equatable {
     /// How many final outcomes there were, by reason.
     package var outcomes = OutcomeCounts()
     /// How many requests APNs answered, by status, and how many it may have processed and did not answer.

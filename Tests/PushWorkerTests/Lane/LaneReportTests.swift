@@ -6,9 +6,12 @@ import Testing
 
 @Suite("The report of a lane's routes", .timeLimit(.minutes(1)))
 struct LaneReportTests: RouteSuite {
-    /// Where the statuses are kept: an array that shares its elements has the same place.
-    private func place(_ report: LaneReport) -> UnsafeRawPointer? {
-        report.statuses.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) }
+    /// Where statuses and counters are kept: an array that shares its elements has the same place.
+    private func places(_ report: LaneReport) -> [UnsafeRawPointer?] {
+        [
+            report.statuses.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) },
+            report.counters.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) },
+        ]
     }
 
     private func tell(_ report: inout LaneReport, of route: Route) {
@@ -16,19 +19,21 @@ struct LaneReportTests: RouteSuite {
         report.take(status, counters, of: route)
     }
 
-    @Test("a route's status that is as before leaves what was published alone, and any other replaces it")
+    @Test("a route's report that is as before leaves what was published alone, and any other replaces it")
     func repeats() throws {
         let routes = [try route(number: 0), try route(number: 1, position: 1)]
         var report = LaneReport(routes, numbers: 2)
         for route in routes { tell(&report, of: route) }
-        let published = report.statuses
-        let before = place(report)
+        let (statuses, counters, before) = (report.statuses, report.counters, places(report))
         for route in routes { tell(&report, of: route) }
-        #expect(place(report) == before, "nothing was copied")
+        #expect(places(report) == before, "nothing was copied")
         routes[1].serve(false)
+        routes[1].tally.counters.jobDuration.record(microseconds: 7)
         tell(&report, of: routes[1])
         #expect(report.statuses.map(\.?.state) == [.starting, .unassigned])
-        #expect(published.map(\.?.state) == [.starting, .starting])
+        #expect(statuses.map(\.?.state) == [.starting, .starting])
+        #expect(report.counters.map(\.?.jobDuration.count) == [0, 1])
+        #expect(counters.map(\.?.jobDuration.count) == [0, 0])
     }
 
     @Test("a route that has left is told of no more")
