@@ -33,14 +33,16 @@ final class LaneHandle: Sendable {
         return !isEnded
     }
 
-    /// The lane runs. Earlier messages are delivered in order.
+    /// The lane runs. Earlier messages are delivered first, in order.
+    ///
+    /// - Parameter post: Puts a message into the lane's mailbox. It must not use this view.
     func started(post: @escaping @Sendable (LaneMessage) -> Void) {
-        let early = state.withLock { state in
+        state.withLock { state in
+            // Within the lock, because no later message may pass an earlier one.
+            for message in state.early { post(message) }
+            state.early = []
             state.post = post
-            defer { state.early = [] }
-            return state.early
         }
-        for message in early { post(message) }
     }
 
     /// Where the lane leaves its counters.
