@@ -28,7 +28,7 @@ final class Tinyproxy {
             """, to: "tinyproxy.conf")
         process = try ChildProcess.start(
             "tinyproxy", ["-d", "-c", file], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-        while process.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: port) {}
+        try process.awaitListening(on: port)
     }
 
     /// The address with the right user and password.

@@ -81,7 +81,7 @@ struct TrustTests {
             ["s_server", "-accept", "127.0.0.1:\(port)", "-cert", certificate, "-key", key, "-alpn", "h2", "-quiet"]
                 + options, output: .file(said))
         defer { server.terminate(grace: .zero) }
-        while server.isRunning && !Probe.answers(port: port) {}
+        try server.awaitListening(on: port)
         // Trusted, so that only the version is wrong; and not trusted, so that only the signer is.
         let trust = TrustRoots(systemRoots: true, files: options.isEmpty ? [] : [certificate])
         let driver = try PoolDriver(loop: try EventLoop(), port: port, trust: trust, tokens: try Tokens.source())

@@ -30,7 +30,9 @@ private final class ListeningServer {
         // Ready once it is listed as a listener: a connection to try would be the one that it serves.
         let address = String(format: "0100007F:%04X 00000000:0000 0A", port)
         // By a program: Foundation reads no more than the beginning of a file without a size.
-        while process.isRunning, try !ChildProcess.run("/bin/cat", ["/proc/net/tcp"]).text.contains(address) {}
+        try process.awaitListening {
+            (try? ChildProcess.run("/bin/cat", ["/proc/net/tcp"]).text.contains(address)) == true
+        }
     }
 
     deinit {

@@ -30,7 +30,7 @@ struct CertificateTests {
                 certificates.keyFile, certificates.certificateFile,
             ], output: .file(log))
         defer { server.terminate(grace: .zero) }
-        while server.isRunning && !Probe.answers(port: port) {}
+        try server.awaitListening(on: port)
         let address = "https://localhost:\(port)"
         let stack = try await BrokerStack.start(
             "certificate",

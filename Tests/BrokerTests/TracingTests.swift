@@ -24,10 +24,7 @@ struct TracingTests {
         let process = try ChildProcess.start(
             PythonEnvironment.interpreter, [try Fixtures.path("collector.py"), "\(port)", file],
             environment: PythonEnvironment.variables, output: .file(file + ".log"), error: .file(file + ".log"))
-        while !Probe.answers(port: port) {
-            guard process.isRunning else { throw RingFailure("the collector has ended") }
-            BrokerStack.pause()
-        }
+        try process.awaitListening(on: port)
         return process
     }
 

@@ -21,9 +21,9 @@ struct PublicationWriter {
     /// Starts with an empty buffer.
     init(_ renderer: PublicationRenderer) { self.renderer = renderer }
 
-    /// Writes one message. A dead letter that does not fit is written without the producer's headers and without the
-    /// times since when its device tokens are dead. A retry copy that does not fit is not written: without the
-    /// producer's headers it would be another job. Results and replies have no producer headers.
+    /// Writes one message. A dead letter or a retry copy that does not fit is written without what it can do without
+    /// (`PublicationRenderer`). A retry copy that does not fit then is not written: without the producer's headers it
+    /// would be another job. Results and replies always fit, because they have no headers of a producer.
     ///
     /// - Throws: `AMQPError` that ends the connection.
     mutating func write(
@@ -34,9 +34,13 @@ struct PublicationWriter {
             return try session.publish(message, channel: channel) ? .written : .noRoom
         } catch {
             guard error.code == .invalidMessage else { throw error }
-            guard publication.kind != .retry else { return .unfit }
-            renderer.render(publication, into: &message, withProducerHeaders: false)
+        }
+        renderer.render(publication, into: &message, shortened: true)
+        do throws(AMQPError) {
             return try session.publish(message, channel: channel) ? .written : .noRoom
+        } catch {
+            guard error.code == .invalidMessage, publication.kind == .retry else { throw error }
+            return .unfit
         }
     }
 }

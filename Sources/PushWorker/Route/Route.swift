@@ -8,10 +8,10 @@ import RabbitMQ
 /// Trouble with one app stays within its route: a missing queue, a refused credential or a dead APNs stops this route
 /// and no other. The lane drives the route; the route never touches a socket itself.
 ///
-/// The route's state is its own. Nearly all of it is in parts such as `Outbox` and `RouteDeliveries`. Each part keeps
-/// its state private; the route lets the parts act in the right order. The extensions of `Route` stand in several
-/// files, so the parts themselves cannot be `private`. But no other type reads or writes them, except for the parts
-/// named below (`.ci/lint` looks).
+/// The route's state is its own: only this file changes it. Nearly all of it is in parts such as `Outbox` and
+/// `RouteDeliveries`. Each part keeps its state private; the route lets the parts act in the right order. The extensions
+/// of `Route` stand in several files, so the parts themselves cannot be `private`. But no other type reads or writes
+/// them, except for the parts named below (`.ci/lint` looks).
 ///
 /// A lane reads constants such as `name`, asks for facts and calls methods. Where something concerns one part alone,
 /// the lane tells that part: `channel`, `credential`, or a destination. The route lends a destination to the lane,
@@ -88,7 +88,7 @@ final class Route {
     /// What operators want of it.
     private(set) var control = RouteControl()
     /// Whether the turn left work that the next turn does at once.
-    var goesOnAtOnce = false
+    private(set) var goesOnAtOnce = false
 
     /// Creates a route that consumes nothing yet.
     ///
@@ -209,6 +209,11 @@ final class Route {
         for unanswered in deliveries.passTime(at: moment) { arrivals.goOn(with: unanswered, at: moment) }
         shared.cooling.forgetIfDue(now: moment.monotonic)
         credential.passTime(at: moment)
+    }
+
+    /// Sends as much as a host takes.
+    func send(to host: Destination, onlyHigh: Bool = false, at moment: Moment) {
+        if dispatch.send(to: host, onlyHigh: onlyHigh, at: moment) { goesOnAtOnce = true }
     }
 
     /// Lets a stopped route look for expired jobs. One lane looks for all, and only in workers that serve the route.

@@ -52,8 +52,10 @@ struct PublicationRenderer {
 
     /// Writes the message into a reused builder.
     ///
-    /// - Parameter withProducerHeaders: False for a copy whose producer headers do not fit a frame of the broker.
-    func render(_ publication: Publication, into message: inout OutgoingMessage, withProducerHeaders: Bool = true) {
+    /// - Parameter shortened: Whether to leave out what the message can do without, because all of it fits no frame of
+    ///   the broker. A dead letter can do without the producer's headers and the times since when its device tokens are
+    ///   dead, a retry copy without its mark of a possible duplicate.
+    func render(_ publication: Publication, into message: inout OutgoingMessage, shortened: Bool = false) {
         message.reset()
         message.isMandatory = true
         let job = publication.job
@@ -74,11 +76,11 @@ struct PublicationRenderer {
             let exchange = tiers[tier]
             message.setExchange(exchange.span)
             message.setRoutingKey { job.job.appendRoutingKey(to: &$0) }
-            copyJob(of: job, keepingTimes: false, withHeaders: withProducerHeaders, into: &message)
+            copyJob(of: job, keepingTimes: false, withHeaders: true, into: &message)
             let firstAttemptAt = job.job.firstAttemptAt ?? (wasAttempted ? job.receivedAt : nil)
             addRetryHeaders(job.job, attempt: attempt, firstAttemptAt: firstAttemptAt, to: &message)
             // The broker may have this copy twice, or the job it is made from may have been handed on before.
-            if publication.isRepublished || job.isRedelivered {
+            if !shortened, publication.isRepublished || job.isRedelivered {
                 message.addHeader(HeaderName.duplicate, text: MessageName.possible)
             }
             addIndexes(indexes, of: job.job, to: &message)
@@ -86,11 +88,11 @@ struct PublicationRenderer {
             message.setExchange(dead.span)
             let report = ResultReport(index: 0, final: final, finishedAt: 0)
             message.setRoutingKey { report.appendRoutingKey(for: job.job, to: &$0) }
-            copyJob(of: job, keepingTimes: true, withHeaders: withProducerHeaders, into: &message)
+            copyJob(of: job, keepingTimes: true, withHeaders: !shortened, into: &message)
             addDeadLetterHeaders(final, of: job, to: &message)
             addIndexes(indexes, of: job.job, to: &message)
             // The times of a thousand device tokens may not fit the smallest frames either.
-            if withProducerHeaders { addInvalidSince(final, invalidSince, to: &message) }
+            if !shortened { addInvalidSince(final, invalidSince, to: &message) }
         }
     }
 

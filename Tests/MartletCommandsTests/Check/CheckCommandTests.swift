@@ -42,7 +42,7 @@ struct CheckCommandTests {
         let port = try FreePort.next()
         let process = try ChildProcess.start(
             "nghttpd", ["-a", "127.0.0.1", "\(port)", certificates.keyFile, certificates.certificateFile])
-        while process.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: port) {}
+        try process.awaitListening(on: port)
         return (process, port)
     }
 
@@ -176,7 +176,7 @@ struct CheckCommandTests {
             "Port \(ports[0])\nListen 127.0.0.1\nBasicAuth martlet open-sesame\n", to: "tinyproxy.conf")
         let tinyproxy = try ChildProcess.start(
             "tinyproxy", ["-d", "-c", settings], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-        while tinyproxy.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: ports[0]) {}
+        try tinyproxy.awaitListening(on: ports[0])
         let file = try configuration(broker: "amqp://127.0.0.1:1/", apns: server.port)
         func check(_ proxy: String) throws -> String {
             let outcome = try Executable.run(["check", "-c", file], environment: ["MARTLET_APNS_PROXY": proxy])

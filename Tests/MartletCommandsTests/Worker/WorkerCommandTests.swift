@@ -43,7 +43,7 @@ struct WorkerCommandTests {
         let port = try FreePort.next()
         let file = try directory.write(configuration, to: "martlet.yaml")
         let first = try start([Executable.path, "worker", "-c", file], listen: "127.0.0.1:\(port)")
-        while first.wait(timeout: .milliseconds(20)) == nil && !Probe.answers(port: port) {}
+        try first.awaitListening(on: port)
         let second = try Executable.run(
             ["worker", "-c", file], environment: ["MARTLET_ADMIN_LISTEN": "127.0.0.1:\(port)"])
         #expect(second.status == CommandStatus.configuration.rawValue, "\(second.errorText)")

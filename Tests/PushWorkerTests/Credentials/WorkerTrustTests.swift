@@ -66,7 +66,7 @@ struct WorkerTrustTests {
         let process = try ChildProcess.start(
             "/usr/sbin/nghttpd",
             ["-a", "127.0.0.1", "--verify-client", "\(port)", certificates.keyFile, certificates.certificateFile])
-        while process.isRunning && !Probe.answers(port: port) {}
+        try process.awaitListening(on: port)
         return (process, port)
     }
 
@@ -124,7 +124,7 @@ struct WorkerTrustTests {
                 certificates.authorityFile, "-quiet",
             ])
         defer { server.terminate(grace: .zero) }
-        while server.isRunning && !Probe.answers(port: port) {}
+        try server.awaitListening(on: port)
         let credential = "kind: certificate, cert_file: push.pem, key_file: push.key"
         try await withWorker(port: port, trust: certificates.authorityFile, credential) { _, route in
             try await wait(route) { $0.state == "parked" }

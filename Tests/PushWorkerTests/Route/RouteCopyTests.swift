@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 import Testing
 
@@ -111,6 +112,29 @@ struct RouteCopyTests: RouteSuite {
         next.deliveryTag = 4
         take(next, route)
         #expect(route.devices.waiting.count == 3 && route.tally.counters.duplicatesSuppressed == 2)
+    }
+
+    @Test("A copy that fits no frame with its mark goes without it, and a copy that fits none then does not go")
+    func shortened() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        let copy = Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 1, indexes: nil))
+        copy.isRepublished = true
+        var message = OutgoingMessage()
+        renderer.render(copy, into: &message)
+        let whole = message.propertyBytes
+        renderer.render(copy, into: &message, shortened: true)
+        let least = message.propertyBytes
+        #expect(least < whole && header("x-apns-duplicate", in: message) == nil)
+        for (room, expected) in [(whole, PublicationWriter.Outcome.written), (least, .written), (least - 1, .unfit)] {
+            var endpoint = AMQPEndpoint(host: "127.0.0.1")
+            endpoint.frameMax = room + MessageLayout.contentHeadSize + Frame.overhead
+            let session = AMQPSession(endpoint, clientName: "test", bodyLimit: 1 << 20, now: Self.moment(1).monotonic)
+            var writer = PublicationWriter(renderer)
+            let outcome = try writer.write(copy, on: 1, of: session)
+            #expect(outcome == expected, "\(room)")
+        }
     }
 
     @Test("A retry copy counts for its tier once the broker has it, and never where it fits no frame")

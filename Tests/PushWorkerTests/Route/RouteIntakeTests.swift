@@ -74,7 +74,7 @@ struct RouteIntakeTests: RouteSuite {
             var message = OutgoingMessage()
             renderer.render(
                 Publication(job: job, route: route.position, content: content), into: &message,
-                withProducerHeaders: false)
+                shortened: true)
             #expect(message.headers.contains { text($0.name, in: message) == "x-apns-indexes" })
             #expect((3_000...AMQPSession.smallestFrameMax - 20).contains(message.propertyBytes), "\(content)")
         }

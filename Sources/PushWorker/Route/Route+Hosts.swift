@@ -2,13 +2,9 @@ import APNSClient
 import EventLoop
 import PushModel
 
-// The hosts in a turn, and what they say. `RouteDispatch` decides what is sent, and when there are connections.
+// The hosts in a turn: their connections, and the hosts of broadcast channels. `RouteDispatch` decides what is sent, and
+// when there are connections.
 extension Route {
-    /// Sends as much as a host takes.
-    func send(to host: Destination, onlyHigh: Bool = false, at moment: Moment) {
-        if dispatch.send(to: host, onlyHigh: onlyHigh, at: moment) { goesOnAtOnce = true }
-    }
-
     // MARK: Connections
 
     /// A connect to a destination is over.
