@@ -97,12 +97,12 @@ class PoolDriver: APNSPoolDelegate {
     /// Turns the loop until a connection takes requests.
     func connect() throws { try turn { self.pool.status.open > 0 } }
 
-    /// Submits jobs as capacity allows until all have had their answers.
+    /// Submits jobs as capacity allows until all have had their answers. Others that are open have larger tags.
     func send(_ job: Job, count: Int) throws {
         var next = 0
         let first = answers.count
         try turn {
-            answers.count - first == count
+            answers.dropFirst(first).count { $0.tag < count } == count
         } everyTurn: {
             var room = pool.capacity
             while next < count, room > 0, pool.submit(job, index: 0, tag: next, now: .now()) {

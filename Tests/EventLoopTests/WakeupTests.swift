@@ -65,22 +65,21 @@ struct WakeupTests {
 
     @Test("a thread has the stack it was promised")
     func stack() throws {
-        /// Uses at least a kilobyte of stack per level.
+        /// Uses at least eight kilobytes of stack per level. The levels are few, because the thread sanitizer keeps a list
+        /// of open calls, and has no room for any number of them.
         @inline(never)
         func descend(_ levels: Int) -> Int {
-            withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { bytes in
-                bytes[0] = UInt8(truncatingIfNeeded: levels)
-                bytes[1023] = 1
-                return levels == 0 ? 0 : descend(levels - 1) + Int(bytes[1023])
-            }
+            var block = [1024 of Int](repeating: 1)
+            block[levels % 1024] = levels
+            return levels == 0 ? 0 : descend(levels - 1) + block[(levels + 1) % 1024]
         }
         let depth = Mutex(0)
-        // 24 MiB at least: the usual 8 MiB would not do.
+        // 16 MiB at least: the usual 8 MiB would not do.
         let thread = try LoopThread.start(name: "deep", stackSize: 64 << 20) {
-            depth.withLock { $0 = descend(24 << 10) }
+            depth.withLock { $0 = descend(2 << 10) }
         }
         thread.join()
-        #expect(depth.withLock { $0 } == 24 << 10)
+        #expect(depth.withLock { $0 } == 2 << 10)
     }
 
     @Test("any number of waiters may join, and what the body held is let go")
