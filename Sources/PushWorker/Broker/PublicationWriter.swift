@@ -23,7 +23,7 @@ struct PublicationWriter {
 
     /// Writes one message. A dead letter or a retry copy that does not fit is written without what it can do without
     /// (`PublicationRenderer`). A retry copy that does not fit then is not written: without the producer's headers it
-    /// would be another job. Results and replies always fit, because they have no headers of a producer.
+    /// would be another job. Results and replies have no producer headers.
     ///
     /// - Throws: `AMQPError` that ends the connection.
     mutating func write(
