@@ -81,8 +81,8 @@ struct AddressRingTests {
         arguments: ["500", "silent", "frozen"])
     func retired(trouble: String) throws {
         let two = try TwoAddresses {
-            $0.requestTimeout = .milliseconds(150)
-            $0.pingTimeout = .milliseconds(150)
+            $0.requestTimeout = .seconds(1)
+            $0.pingTimeout = .seconds(1)
         }
         try two.driver.turn { two.driver.pool.status.roundTrip > .zero }
         let (used, free) = try two.sides()
@@ -100,8 +100,9 @@ struct AddressRingTests {
         #expect(two.driver.statuses.suffix(20).allSatisfy { $0 == 200 })
 
         // The troubled address is avoided also later, when nothing uses it any more.
+        let connects = two.driver.connectRequests.count
         two.driver.pool.refreshCredential(now: .now())
-        try two.driver.turn { two.driver.connectRequests.count == 3 }
+        try two.driver.turn { two.driver.connectRequests.count > connects }
         #expect(two.driver.connectRequests.last?.avoiding.contains(two.addresses[used]) == true)
     }
 

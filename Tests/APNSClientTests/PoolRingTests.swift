@@ -167,7 +167,7 @@ struct PoolRingTests {
 
     @Test("A silent stream is unanswered at its deadline; others on the connection are not touched")
     func silent() throws {
-        let ring = try Ring { $0.requestTimeout = .milliseconds(150) }
+        let ring = try Ring { $0.requestTimeout = .seconds(1) }
         ring.server.script = { $0.number == 1 ? [] : [.respond(200)] }
         try ring.send(try Jobs.make(), count: 3)
         #expect(ring.answers.last?.answer.cause == .deadline)
@@ -180,7 +180,7 @@ struct PoolRingTests {
 
     @Test("Three silent streams retire the connection")
     func strikes() throws {
-        let ring = try Ring { $0.requestTimeout = .milliseconds(100) }
+        let ring = try Ring { $0.requestTimeout = .seconds(1) }
         ring.server.script = { $0.connection == 0 ? [] : [.respond(200)] }
         try ring.send(try Jobs.make(), count: 3)
         #expect(ring.answers.allSatisfy { $0.answer.cause == .deadline })
@@ -206,9 +206,9 @@ struct PoolRingTests {
 
     @Test("A connection that takes requests is kept, however long it has nothing to do")
     func patience() throws {
-        let ring = try Ring { $0.patience = .milliseconds(10) }
+        let ring = try Ring { $0.patience = .milliseconds(500) }
         try ring.connect()
-        let end = MonotonicTime.now().adding(.milliseconds(100))
+        let end = MonotonicTime.now().adding(.milliseconds(700))
         try ring.turn { .now() > end }
         try ring.send(try Jobs.make(), count: 1)
         #expect(ring.server.accepted == 1)
@@ -217,8 +217,8 @@ struct PoolRingTests {
     @Test("A frozen server: deadlines come first, then the unanswered PING ends the connection")
     func frozen() throws {
         let ring = try Ring {
-            $0.requestTimeout = .milliseconds(80)
-            $0.pingTimeout = .milliseconds(80)
+            $0.requestTimeout = .seconds(1)
+            $0.pingTimeout = .seconds(1)
         }
         // Once the first PING is answered, only the silence can end the connection.
         try ring.turn { ring.pool.status.roundTrip > .zero }

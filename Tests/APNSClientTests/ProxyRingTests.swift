@@ -110,8 +110,8 @@ struct ProxyRingTests {
         let driver = try PoolDriver(
             loop: loop, port: 443, trust: try ThrowawayCertificates().trust, tokens: nil,
             proxy: try HTTPProxy.parse("http://u:secret@127.0.0.1:\(proxy.port)")
-        ) { $0.connectTimeout = .milliseconds(300) }
-        try driver.turn { !driver.connectErrors.isEmpty }
+        ) { $0.connectTimeout = code == .timedOut ? .milliseconds(300) : .seconds(20) }
+        try driver.turn { !driver.connectErrors.isEmpty && !proxy.requests.isEmpty }
         let error = try #require(driver.connectErrors.first)
         #expect(error.code == code, "\(error)")
         #expect(!error.message.contains("secret") && !error.message.contains("dTpzZWNyZXQ="))

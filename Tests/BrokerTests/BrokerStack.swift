@@ -65,7 +65,7 @@ final class BrokerStack: Sendable {
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
-        requestTimeout: String = "1s", credentials: String = "", ownBroker: PrivateBroker? = nil,
+        requestTimeout: String = "20s", credentials: String = "", ownBroker: PrivateBroker? = nil,
         scenario: Scenario = Scenario(), sendsDate: Bool = false, lanes: Int = 1,
         settings: String = ""
     ) async throws -> BrokerStack {

@@ -36,7 +36,10 @@ struct FleetTests {
     }
 
     /// Pushes some jobs of each route, and expects each to be accepted.
-    private func push(_ client: JobClient, _ prefix: String) throws {
+    private func push(_ stack: BrokerStack, _ prefix: String) throws {
+        // Each time another client, because the fleet may take longer than the broker waits for a silent one.
+        let client = try JobClient(stack)
+        defer { client.close() }
         let jobs = Self.apps.flatMap { app in
             (0..<5).map { number in
                 (
@@ -53,8 +56,6 @@ struct FleetTests {
         "Where the fleet's queue is missing every worker serves every route and says why; once it is there, they share")
     func missingQueue() async throws {
         let stack = try await BrokerStack.start("fleet", apps: Self.apps, settings: "share: auto")
-        let client = try JobClient(stack)
-        defer { client.close() }
         let administrator = try stack.connect()
         defer { administrator.close() }
         try administrator.delete(queue: TopologyNames.fleetQueue)
@@ -68,7 +69,7 @@ struct FleetTests {
             #expect(detail.contains("every route is served") && detail.contains(TopologyNames.fleetQueue), "\(detail)")
         }
         // Everyone has connections to APNs for what it served once.
-        try push(client, "before")
+        try push(stack, "before")
 
         var arguments = FieldTable()
         arguments.entries = [FieldTable.Entry(name: Array("x-queue-type".utf8), value: .text("stream"))]
@@ -84,7 +85,7 @@ struct FleetTests {
             #expect(Set(readiness.routes.filter { $0.state != "unassigned" }.map(\.name)) == portion)
             #expect(portion.contains("unrouted"))
         }
-        try push(client, "after")
+        try push(stack, "after")
         #expect(try stack.leftovers() == [:])
         for worker in workers { try await worker.stop() }
     }
@@ -92,8 +93,6 @@ struct FleetTests {
     @Test("Workers of a fixed fleet serve each route twice, without a queue for reports")
     func fixed() async throws {
         let stack = try await BrokerStack.start("fleet-fixed", apps: Self.apps)
-        let client = try JobClient(stack)
-        defer { client.close() }
         let workers = try (1...4).map { try worker("w-\($0)", stack, share: .fixed(number: $0, of: 4)) }
         let portions = try portions(of: workers, stack, each: 2)
         #expect(portions.allSatisfy { (2...12).contains($0.count) && $0.contains("unrouted") })
@@ -103,7 +102,7 @@ struct FleetTests {
             let consumers = try asking.depth(of: TopologyNames.jobQueue(route: app.route)).consumers
             #expect(consumers == 2)
         }
-        try push(client, "fixed")
+        try push(stack, "fixed")
         for worker in workers {
             let readiness = worker.worker.readiness()
             #expect(readiness.isReady && readiness.fleet == nil)

@@ -8,7 +8,7 @@ struct HighTests {
     @Test("A high job goes before hundreds of normal ones that wait for the route's rate, in worker and broker")
     func goesFirst() async throws {
         let app = BrokerStack.App(route: "app", topic: "com.example.app", rate: 20, highLane: true)
-        let stack = try await BrokerStack.start("high", apps: [app], requestTimeout: "20s")
+        let stack = try await BrokerStack.start("high", apps: [app])
         let client = try JobClient(stack)
         defer { client.close() }
         try client.publish(

@@ -31,11 +31,11 @@ struct LaterTests {
         // The times count from when the worker takes jobs.
         try client.publishGoodJob(as: "first")
         #expect(try client.result("first").result.outcome == "accepted")
-        let time = JobIdentifier.now() + 5_000
+        let time = JobIdentifier.now() + 10_000
         let tokens = (0..<3).map(Self.token)
         try client.publish(Self.job(tokens, #""not_before":\#(time)"#), as: "many")
         let header: (String, FieldValue) = ("x-apns-not-before", .integer(time))
-        let enqueued: (String, FieldValue) = ("x-apns-enqueued-at", .integer(time - 5_000))
+        let enqueued: (String, FieldValue) = ("x-apns-enqueued-at", .integer(time - 10_000))
         try client.publish(
             .raw(token: .text(Self.token(9)), headers: [header, enqueued, ("apns-expiration", .integer(0))]), as: "one")
         try client.publishGoodJob(as: "now")

@@ -9,7 +9,7 @@ import Testing
 struct RedeliveryTests {
     /// Kinds of devices; most pushes are under way when the broker's connections break.
     private enum Device: String, CaseIterable {
-        case slow = "de1a015000"
+        case slow = "5107510000"
         case gone = "dead041000"
         case silent = "0ff0000000"
 
@@ -28,6 +28,13 @@ struct RedeliveryTests {
     }
 
     private static let perDevice = 60
+    /// The slow devices answer after the broker delivered their jobs again, which a worker that was thrown out may put
+    /// off by two waits of four seconds.
+    private static let late = Scenario(
+        rules: [
+            Scenario.Rule(
+                tokenPrefix: Device.slow.rawValue, sequence: VerdictSequence(Verdict(.accept, delay: 15_000)))
+        ])
 
     /// Pushes one job after the other until each lane had one, whose answer opens all streams of its connection.
     ///
@@ -47,7 +54,7 @@ struct RedeliveryTests {
         "A worker that loses its channels in the middle of its work pushes nothing twice, and reports everything",
         arguments: [1, 2])
     func blip(lanes: Int) async throws {
-        let stack = try await BrokerStack.start("blip-\(lanes)", requestTimeout: "20s", lanes: lanes)
+        let stack = try await BrokerStack.start("blip-\(lanes)", scenario: Self.late, lanes: lanes)
         let publishing = try JobClient(stack)
         let worker = try stack.startWorker()
         let first = try warm(worker, stack, publishing)
@@ -86,8 +93,6 @@ struct RedeliveryTests {
                 if result.duplicate == "suppressed" { marked += 1 }
             }
         }
-        // The slow devices answer after the broker delivered their jobs again, which a worker that was thrown out may
-        // put off by two waits of four seconds.
         #expect(marked > 0, "a result that stands for a redelivery says so")
         let outcomes = try (0..<Device.allCases.count).map { _ in try client.result("many").result }
         #expect(outcomes.map(\.outcome).sorted() == ["accepted", "dead_token", "unknown"])

@@ -8,7 +8,7 @@ struct RoutesPrefetchTests {
     func nothingTwice() async throws {
         // Nothing may be tried again for being late, however slow the machine: what is counted is what the broker
         // repeats.
-        let stack = try await BrokerStack.start("prefetch", requestTimeout: "20s")
+        let stack = try await BrokerStack.start("prefetch")
         let client = try JobClient(stack)
         defer { client.close() }
         // The first answer lets the connection open a thousand streams instead of one, which changes the prefetch;

@@ -29,6 +29,14 @@ struct StatusTests {
         }
     }
 
+    /// Publishes jobs with a client of its own, because between two of them the broker may lose its patience with a silent
+    /// one.
+    private func publish(_ jobs: [(job: TestJob, correlation: String)], to stack: BrokerStack) throws {
+        let client = try JobClient(stack)
+        defer { client.close() }
+        try client.publish(jobs)
+    }
+
     private func element(_ list: String, _ name: String, _ value: String, of json: JSON) -> JSON? {
         json[list]?.elements.first { $0[name]?.text == value }
     }
@@ -37,10 +45,8 @@ struct StatusTests {
     func life() async throws {
         let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
         let stack = try await BrokerStack.start("status", ownBroker: broker)
-        let client = try JobClient(stack)
-        defer { client.close() }
         let job = TestJob.raw(token: .text(Tokens.good))
-        for number in 0..<3 { try client.publish(job, as: "job \(number)") }
+        try publish((0..<3).map { (job, "job \($0)") }, to: stack)
 
         let idle = try status(stack) { json in
             element("findings", "object", "workers", of: json)?["detail"]?.text?.contains("3 jobs wait") == true
@@ -59,7 +65,7 @@ struct StatusTests {
         #expect(ring["state"]?.text == "ready" && ring["version"]?.text == "test" && ring["share"]?.text == "all")
         #expect(element("findings", "object", "workers", of: busy.json) == nil)
 
-        try client.publish(job.with { $0.headers = [] }, as: "no token")
+        try publish([(job.with { $0.headers = [] }, "no token")], to: stack)
         let failed = try status(stack, ["--reasons"]) { json in
             element("dead_letters", "queue", "apns.q.dead", of: json)?["count"]?.integer == 1
         }

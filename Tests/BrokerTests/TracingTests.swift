@@ -61,6 +61,8 @@ struct TracingTests {
         try client.publishGoodJob(as: "untraced")
         for name in ["one", "bad", "unsampled", "untraced"] { _ = try client.result(name) }
         for _ in 0..<10 { _ = try client.result("many") }
+        // A worker that ends gives its exporter two seconds.
+        _ = try stack.readiness(of: worker) { _ in worker.worker.spanCounts()?.exported == 23 }
         try await worker.stop()
 
         let lines = try Self.lines(file)

@@ -49,7 +49,7 @@ struct GatewayFaultTests {
     func delay() async throws {
         try await SimulatorBench.with { simulator in
             let client = try opened(simulator)
-            let slow = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("de1a000150")))
+            let slow = try client.send(try SimulatorBench.push(maker).token(Tokens.beginning("de1a002000")))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
             #expect(client.answers[slow]?.closure == nil)
             try client.wait { client.answers[slow]?.closure != nil }

@@ -6,11 +6,13 @@ A line is JSON: exchange, key, queue, dead (where dead letters arrive), most (ho
 Prints JSON: RabbitMQ's version, and for each way how many deliveries there were and why the message was dead-lettered; null
 where it never was.
 """
-import json, sys
+import json, sys, time
 
 import pika
 
 URI, ASKED = sys.argv[1], json.loads(sys.stdin.readline())
+# For how long a broker may do nothing, in seconds.
+PATIENCE = 30
 
 
 def connect():
@@ -18,8 +20,9 @@ def connect():
 
 
 def dead(channel):
-    """Why the dead letter is there; None without one."""
-    for _ in range(25):
+    """Why the dead letter is there; None without one after half a minute."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
         method, properties, _ = channel.basic_get(ASKED["dead"])
         if method:
             channel.basic_ack(method.delivery_tag)
@@ -28,14 +31,26 @@ def dead(channel):
     return None
 
 
+def take(channel):
+    """Takes the message that is no dead letter out of its queue, as soon as it is there again."""
+    for method, _, _ in channel.consume(ASKED["queue"], inactivity_timeout=PATIENCE):
+        if method:
+            channel.basic_ack(method.delivery_tag)
+        break
+    channel.cancel()
+
+
 def deliveries(connection):
-    """Deliveries of the queue to a consumer with a prefetch of one, until none comes for a moment."""
+    """Deliveries of the queue to a consumer with a prefetch of one, until the message is a dead letter."""
     channel = connection.channel()
     channel.basic_qos(prefetch_count=1)
-    for method, _, _ in channel.consume(ASKED["queue"], inactivity_timeout=0.5):
-        if not method:
+    until = time.monotonic() + PATIENCE
+    for method, _, _ in channel.consume(ASKED["queue"], inactivity_timeout=0.1):
+        if method:
+            until = time.monotonic() + PATIENCE
+            yield channel, method.delivery_tag
+        elif time.monotonic() > until or channel.queue_declare(ASKED["dead"], passive=True).method.message_count:
             return
-        yield channel, method.delivery_tag
 
 
 def settle(way):
@@ -72,9 +87,7 @@ def give_back(way):
     channel.confirm_delivery()
     channel.basic_publish(ASKED["exchange"], ASKED["key"], b"{}", mandatory=True)
     count = settle(way) if way in ("reject", "nack") else lose(way)
-    reason = dead(channel)
-    if reason is None:
-        channel.queue_purge(ASKED["queue"])
+    reason = take(channel) if count == ASKED["most"] else dead(channel)
     connection.close()
     return {"deliveries": count, "reason": reason}
 

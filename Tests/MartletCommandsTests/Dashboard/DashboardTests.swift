@@ -100,22 +100,17 @@ struct DashboardTests {
 
     @Test("News is drawn by itself; a failure is told with what to do, and goes when the status is there again")
     func live() async throws {
-        let calls = Atomic(0)
-        let (good, better) = (Self.answer(Self.facts), Self.answer(StatusFixture.facts(reports: [])))
+        let answer = Mutex(Self.answer(Self.facts))
         let failure = JSON.object([("error", .text("the API is away")), ("remedy", .text("Start it."))])
         let bad = DashboardFeed.Answer(body: failure.bytes, isStatus: false)
-        try await withPage({
-            switch calls.add(1, ordering: .relaxed).newValue {
-            case 1: good
-            case 2: bad
-            default: better
-            }
-        }) { browser in
+        try await withPage({ answer.withLock { $0 } }) { browser in
             try await browser.wait(for: "document.getElementById('worker-count').textContent === '2'")
+            answer.withLock { $0 = bad }
             try await browser.wait(for: "!document.getElementById('trouble').hidden")
             #expect(
                 try await browser.evaluate("document.getElementById('trouble').innerText")
                     == "the API is away\nStart it.")
+            answer.withLock { $0 = Self.answer(StatusFixture.facts(reports: [])) }
             try await browser.wait(for: "document.getElementById('worker-count').textContent === '0'")
             #expect(try await browser.evaluate("document.getElementById('trouble').hidden") == "true")
         }

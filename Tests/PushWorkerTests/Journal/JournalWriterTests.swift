@@ -100,7 +100,7 @@ struct JournalWriterTests {
         #expect(writer.flush(now: due.adding(nanoseconds: 2)) == nil)
         #expect(!writer.mayPublish(third))
         disk.allow()
-        #expect(writer.close())
+        #expect(writer.close(atMost: .seconds(30)))
         #expect(try found() == [1, 2, 3])
     }
 

@@ -25,12 +25,12 @@ extension LaneBrokerTests {
     func noConfirm() async throws {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, answer: { $0 > 2 ? .confirms : .keepsSilent }))
         defer { broker.stop() }
-        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(1500) }
         let (published, acknowledgedBy) = await untilAcknowledged(3, by: broker)
         #expect(published[1]?.count == 6, "three results and three dead letters")
         #expect(published[2] == published[1] && published[3] == published[1])
         #expect(acknowledgedBy == 3, "nothing is acknowledged before its result is confirmed")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
         let counters = try #require(handle.metrics.latest.routes.last ?? nil, "jobs nobody claims are counted too")
@@ -43,7 +43,7 @@ extension LaneBrokerTests {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, answer: { $0 > 2 ? .confirms : .keepsSilent }))
         defer { broker.stop() }
         let handle = try start(broker) {
-            $0.confirmPatience = .milliseconds(300)
+            $0.confirmPatience = .milliseconds(1500)
             $0.routes[0].resultsBatch = 10
         }
         let (published, acknowledgedBy) = await untilAcknowledged(3, by: broker)
@@ -51,7 +51,7 @@ extension LaneBrokerTests {
         #expect((1...3).contains(results) && published[1]?.count == results + 3, "and three dead letters")
         #expect(published[2] == published[1] && published[3] == published[1])
         #expect(acknowledgedBy == 3, "nothing is acknowledged before its result is confirmed")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -60,7 +60,7 @@ extension LaneBrokerTests {
     func oneUnconfirmed() async throws {
         let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 3, ignores: { $0 == 1 && $2 == 3 }))
         defer { broker.stop() }
-        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(1500) }
         var (published, publishers) = ([String](), 0)
         for await event in broker.events {
             if case .publisher = event { publishers += 1 }
@@ -68,7 +68,7 @@ extension LaneBrokerTests {
             if published.count == 7 { break }
         }
         #expect(Set(published).count == 6 && published.dropLast().contains(published[6]))
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained && publishers == 2)
     }
@@ -88,7 +88,7 @@ extension LaneBrokerTests {
                         }
                 }))
         defer { broker.stop() }
-        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(1500) }
         for await event in broker.events {
             if case .acknowledged(_, 3) = event { break }
         }
@@ -103,7 +103,7 @@ extension LaneBrokerTests {
             FakeBroker.Behaviour(
                 deliveries: 3, silentExchange: "apns.replies", replyTo: "apns.q.reply.someone"))
         defer { broker.stop() }
-        let handle = try start(broker) { $0.confirmPatience = .milliseconds(300) }
+        let handle = try start(broker) { $0.confirmPatience = .milliseconds(1500) }
         var (replies, results): (Set<String>, Set<String>) = ([], [])
         var publishers = 0
         for await event in broker.events {
@@ -118,7 +118,7 @@ extension LaneBrokerTests {
             if case .acknowledged(_, 3) = event { break }
         }
         #expect(replies.count == 3 && results.count == 3 && publishers == 1)
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
         let counters = try #require(handle.metrics.latest.routes.last ?? nil)

@@ -61,7 +61,7 @@ struct LaneBrokerTests {
         #expect(failures.count == 2, "\(failures)")
         #expect(failures.first?.contains("no answer to the login") == true && failures.first?.contains("2.0 s") == true)
         #expect(failures.last?.contains("4.0 s") == true)
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -81,7 +81,7 @@ struct LaneBrokerTests {
             }
         }
         #expect(acknowledgedBy == 2)
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -121,7 +121,7 @@ struct LaneBrokerTests {
             "the route beside it had its job settled")
         let failures = lines.all.filter { $0.hasPrefix("no connection to the broker") }
         #expect(failures.count == 1 && failures[0].contains(words), "\(failures)")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -135,7 +135,7 @@ struct LaneBrokerTests {
         for await event in broker.events where event == .acknowledged(consumer: 2, tag: 50) { break }
         let failures = lines.all.filter { $0.hasPrefix("no connection to the broker") }
         #expect(failures.count == 1 && failures[0].contains("its prefetch allows 1"), "\(failures)")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
         let counters = try #require(handle.metrics.latest.routes.last ?? nil)
@@ -170,7 +170,7 @@ struct LaneBrokerTests {
         }
         #expect(cancels >= 2)
         #expect(ids.count == 2 * count, "a result and a dead letter each")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained, "every delivery is acknowledged")
     }
@@ -189,7 +189,7 @@ struct LaneBrokerTests {
         }
         #expect(published["apns.replies"]?.count == 3)
         #expect(published[""] == published["apns.replies"] && published["apns.results"] == published["apns.replies"])
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         let counters = try #require(handle.metrics.latest.routes.last ?? nil)
         #expect(counters.repliesLost == 0)
@@ -211,7 +211,7 @@ struct LaneBrokerTests {
             if case .acknowledged(_, 3) = event { break }
         }
         #expect(closings == 1)
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
         let counters = try #require(handle.metrics.latest.routes.last ?? nil)
@@ -237,7 +237,7 @@ struct LaneBrokerTests {
         }
         #expect(published == ["apns.results": 4, "apns.dead": 2])
         #expect(ids.count == 1, "whoever reads results can tell which are the same")
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -265,7 +265,7 @@ struct LaneBrokerTests {
             #expect(acknowledged == 0 || !isMissing.withLock { $0 }, "nothing is acknowledged without its dead letter")
         }
         #expect(published["apns.dead"]?.count == 40 && published["apns.results"]?.count == 40)
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -295,7 +295,7 @@ struct LaneBrokerTests {
             if acknowledged.count == 40 { break }
         }
         #expect(acknowledged == Set(1...40))
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.isDrained)
     }
@@ -324,7 +324,7 @@ struct LaneBrokerTests {
         let losses = lines.all.filter { $0.hasPrefix("no connection to the broker") }
         // With a heartbeat that short the connection itself may notice first, in the turn that stood.
         #expect(losses.contains { limit == nil || $0.contains("stood still") })
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(2))))
+        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(20))))
         await handle.waitUntilEnded()
         #expect(handle.metrics.latest.lane.standstills >= 1)
     }
