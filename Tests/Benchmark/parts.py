@@ -166,9 +166,10 @@ def lanes(bench):
 
 # What is measured of so many routes, and how it is written.
 FIGURES = {"alone": ("first job, on one route, s", ".2f"), "first": ("first job of each route, s", ".2f"),
-           "threads": ("threads meanwhile, at most", ".0f"), "all": ("CPU µs, jobs on all routes", ".2f"),
-           "one": ("CPU µs, jobs on one route", ".2f"), "trickle": (f"CPU µs, {TRICKLE} jobs/s on one", ".0f"),
-           "turn": ("jobs per turn, on all routes", ".1f"), "idle": ("idle, % of a core", ".2f"),
+           "threads": ("threads meanwhile, at most", ".0f"), "idle": ("idle, % of a core", ".2f"),
+           "begun": ("CPU µs, one route, from rest", ".2f"), "one": ("CPU µs, one route, then", ".2f"),
+           "all": ("CPU µs, jobs on all routes", ".2f"), "h2load": ("h2load, as many connections", ".2f"),
+           "turn": ("jobs per turn, on all routes", ".1f"), "trickle": (f"CPU µs, {TRICKLE} jobs/s on one", ".0f"),
            "quiet": ("RssAnon MiB, idle", ".1f"), "RssAnon": ("RssAnon MiB, at most", ".1f")}
 
 
@@ -191,7 +192,11 @@ def routes(bench):
 
 
 def measure_routes(bench, configuration, count):
-    jobs = bench.arguments.jobs // 3
+    """One worker with so many routes: idle, with jobs on one of them, and with jobs on all.
+
+    A route's window grows with its use and shrinks with that of others. So the first portion on one route shows how it
+    begins, and the portion after that how it goes on."""
+    jobs = bench.arguments.jobs
     alone, _, worker = first_jobs(bench, configuration, 1)
     bench.leave(worker)
     first, threads, worker = first_jobs(bench, configuration, count)
@@ -199,14 +204,14 @@ def measure_routes(bench, configuration, count):
     # What comes right after the first jobs is not yet idleness.
     time.sleep(2)
     idle, quiet = bench.measure_idle(worker, IDLE_SECONDS), memory(worker.pid)["RssAnon"]
-    spread = bench.measure_work(worker, "raw", jobs, routes=count)
-    # With one route both are the same measurement, taken twice.
+    begun = bench.measure_work(worker, "raw", jobs // 3)
     one = bench.measure_work(worker, "raw", jobs)
     trickle = bench.measure_work(worker, "raw", TRICKLE * TRICKLE_SECONDS, rate=TRICKLE)
+    spread = bench.measure_work(worker, "raw", jobs, routes=count)
     bench.leave(worker)
-    return {"alone": alone, "first": first, "threads": threads, "all": spread["cpu"], "one": one["cpu"],
-            "trickle": trickle["cpu"], "turn": spread["turn"], "idle": idle, "quiet": quiet,
-            "RssAnon": max(spread["RssAnon"], one["RssAnon"])}
+    return {"alone": alone, "first": first, "threads": threads, "idle": idle, "quiet": quiet, "begun": begun["cpu"],
+            "one": one["cpu"], "all": spread["cpu"], "h2load": bench.measure_sending(jobs, count), "turn": spread["turn"],
+            "trickle": trickle["cpu"], "RssAnon": max(spread["RssAnon"], one["RssAnon"])}
 
 
 def first_jobs(bench, configuration, count):
