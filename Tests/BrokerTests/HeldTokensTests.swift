@@ -137,7 +137,9 @@ struct HeldTokensTests {
             guard let report, report.instance == instance else { continue }
             guard report.routes.contains(where: { $0.name == route && $0.deadTokens?.holds == true }) else { continue }
             // The count of a stream's messages is seconds old, and a worker that starts hardly waits where it is 0.
-            while try client.depth(of: TopologyNames.fleetQueue).messages == 0 { BrokerStack.pause() }
+            while try client.depth(of: TopologyNames.fleetQueue).messages == 0, ContinuousClock.now < deadline {
+                BrokerStack.pause()
+            }
             return
         }
         throw RingFailure("\(instance) does not report a hold")
