@@ -128,6 +128,32 @@ struct ControlTests {
         #expect(try stack.leftovers() == [:])
     }
 
+    @Test("A resume with an end lets a paused route go on until then, also while the stream of commands is missing")
+    func interruption() async throws {
+        let stack = try await BrokerStack.start("control-interruption", apps: Self.apps)
+        let run = try Run(stack)
+        defer { run.close() }
+        let worker = try stack.startWorker()
+        try run.ask(.pause, .route("app"))
+        try run.awaitState("paused", of: worker)
+        try run.publishJobs("waiting")
+        try run.expectAccepted("waiting", "other")
+        try run.ask(.resume, .route("app"), until: WallClock.milliseconds() + 15_000)
+        try run.expectAccepted("waiting", "app")
+        // A report may be older than the resume.
+        try run.awaitState("ready", of: worker)
+        _ = try run.operators.delete(queue: TopologyNames.controlQueue)
+        try run.awaitState("paused", of: worker)
+        try run.publishJobs("again")
+        try run.expectAccepted("again", "other")
+        #expect(run.pushes("app") == 20)
+        // What a new stream says replaces what was known.
+        try run.declareStream()
+        try run.expectAccepted("again", "app")
+        try await worker.stop()
+        #expect(try stack.leftovers() == [:])
+    }
+
     private func beforeRestart(_ stack: BrokerStack) async throws {
         let run = try Run(stack)
         defer { run.close() }

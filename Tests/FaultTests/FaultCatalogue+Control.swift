@@ -245,6 +245,24 @@ extension FaultCatalogue {
         _ = try ring.local.directory.write("+0\n", to: "clock")
         try await ring.awaitCommands(1)
         try await ring.operate("route", "rate", shop.route, "off")
+        try await ring.until("nothing is left") { ring.pushes == before + 300 }
+
+        // A resume with an end interrupts a pause, and that ends and stands again in the same way.
+        try await ring.operate("route", "pause", shop.route)
+        try await ring.awaitPause(of: shop)
+        try await ring.publish((0..<100).map { RunJob(topic: shop.topic, isRaw: $0.isMultiple(of: 2)) })
+        try await ring.operate("route", "resume", shop.route, "--for", "10m")
+        try await ring.until("the interrupted pause lets jobs go on") { ring.pushes == before + 400 }
+        // A report may be older than the resume.
+        try await ring.awaitRoute(shop.route)
+        _ = try ring.local.directory.write("+1h\n", to: "clock")
+        try await ring.awaitPause(of: shop)
+        try await ring.publish((0..<100).map { RunJob(topic: shop.topic, isRaw: $0.isMultiple(of: 2)) })
+        try await ring.expectNoPush(for: .seconds(3), "the interruption is over by the clock of +1h")
+        _ = try ring.local.directory.write("+0\n", to: "clock")
+        try await ring.until("the interruption stands again") { ring.pushes == before + 500 }
+        try await ring.operate("route", "resume", shop.route)
+        try await ring.awaitCommands(0)
     }
 
     private static let fleetRate = Fault(

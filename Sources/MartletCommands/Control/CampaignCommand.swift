@@ -16,7 +16,7 @@ struct CampaignCommand: ParsableCommand {
             The command goes into the stream \(TopologyNames.controlQueue), which every worker reads, those that start \
             later, too. Of two commands about one prefix the later one stands; of several prefixes that a reference \
             begins with, the longest one decides. A command without --for or --until stands until it is taken back. \
-            The broker may drop it after 30 days.
+            The broker may drop it after 30 days. A resume with an end only interrupts what it takes back.
 
             The user apns-operator may do this. martlet control lists what stands.
 
@@ -52,10 +52,15 @@ struct CampaignCommand: ParsableCommand {
     /// `martlet campaign resume`.
     struct Resume: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
-            abstract: "End the pause or the cancellation of a campaign.",
-            discussion: "What was cancelled before stays so. The prefix is the one that was paused or cancelled.")
+            abstract: "End the pause or the cancellation of a campaign, or interrupt it.",
+            discussion: """
+                What was cancelled before stays so. The prefix is the one that was paused or cancelled. With --for or \
+                --until the jobs go on until then only: after that the pause or the cancellation stands again. Jobs of \
+                a paused campaign wait in retry tiers, so those go on that come back meanwhile.
+                """)
 
         @Argument(help: "The prefix that was paused or cancelled.") var prefix: String
+        @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 
         var namedBroker: String? { options.broker.broker }
@@ -63,7 +68,7 @@ struct CampaignCommand: ParsableCommand {
 
         func run() throws {
             // No question for a short prefix: a resume concerns no more jobs than the command that it takes back.
-            try CampaignCommand.publish(.resume, prefix, nil, options, isCertain: true)
+            try CampaignCommand.publish(.resume, prefix, end, options, isCertain: true)
         }
     }
 
@@ -89,12 +94,12 @@ struct CampaignCommand: ParsableCommand {
     }
 
     private static func publish(
-        _ action: ControlCommand.Action, _ prefix: String, _ end: ControlEnd?, _ options: ControlOptions,
+        _ action: ControlCommand.Action, _ prefix: String, _ end: ControlEnd, _ options: ControlOptions,
         isCertain: Bool, leavesDeadLetters: Bool = false
     ) throws {
         let request = ControlRequest(
             action: action, target: .campaign(prefix), author: options.signature, reason: options.reason,
-            until: end?.milliseconds(now: JobIdentifier.now()), leavesDeadLetters: leavesDeadLetters)
+            until: end.milliseconds(now: JobIdentifier.now()), leavesDeadLetters: leavesDeadLetters)
         try ControlPublishing(options: options).run(request, isCertain: isCertain)
     }
 }

@@ -40,7 +40,7 @@ extension ControlCommand {
     var undoing: String? {
         switch (action, target) {
         case (.pause, .route(let name)): "martlet route resume \(Self.quoted(name))"
-        case (.rate, .route(let name)): "martlet route rate \(Self.quoted(name)) off"
+        case (.rate, .route(let name)) where perSecond != nil: "martlet route rate \(Self.quoted(name)) off"
         case (.pause, .campaign(let prefix)), (.cancel, .campaign(let prefix)):
             "martlet campaign resume \(Self.quoted(prefix))"
         default: nil

@@ -3,9 +3,9 @@ import Text
 
 /// When a command ends by itself.
 struct ControlEnd: ParsableArguments {
-    @Option(name: .customLong("for"), help: "End by itself after this time, for example 2h; at most 30d.")
+    @Option(name: .customLong("for"), help: "The command ends by itself after this time, for example 2h; at most 30d.")
     var duration: TimeSpan?
-    @Option(help: "End by itself then: a time, or +2h.", transform: MomentArgument.init)
+    @Option(help: "The command ends by itself then: a time, or +2h.", transform: MomentArgument.init)
     var until: MomentArgument?
 
     func validate() throws {

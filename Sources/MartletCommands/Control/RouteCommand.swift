@@ -43,16 +43,22 @@ struct RouteCommand: ParsableCommand {
 
     /// `martlet route resume`.
     struct Resume: ParsableCommand, UsesContext {
-        static let configuration = CommandConfiguration(abstract: "End the pause of a route.")
+        static let configuration = CommandConfiguration(
+            abstract: "End the pause of a route, or interrupt it.",
+            discussion: """
+                With --for or --until the route goes on until then only: after that the pause stands again, unless it \
+                is over itself. So you can try whether all is well.
+                """)
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
+        @OptionGroup var end: ControlEnd
         @OptionGroup var options: ControlOptions
 
         var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
 
         func run() throws {
-            try RouteCommand.publish(.resume, route, nil, options)
+            try RouteCommand.publish(.resume, route, end, options)
         }
     }
 
@@ -60,7 +66,10 @@ struct RouteCommand: ParsableCommand {
     struct Rate: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Hold a route to a rate: all workers together send no more than that.",
-            discussion: "Each worker takes its share of the rate. A worker's own limit, routes[].rate, still holds.")
+            discussion: """
+                Each worker takes its share of the rate. A worker's own limit, routes[].rate, still holds. off with \
+                --for or --until lifts an earlier rate until then only: after that it stands again.
+                """)
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @Argument(help: "Notifications a second for the whole fleet, 0.001/s or more, as 500/s; or off.")
@@ -70,12 +79,6 @@ struct RouteCommand: ParsableCommand {
 
         var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
-
-        func validate() throws {
-            if rate.perSecond == nil, end.duration != nil || end.until != nil {
-                throw ValidationError("off ends an earlier rate for good: it takes neither --for nor --until.")
-            }
-        }
 
         func run() throws {
             try RouteCommand.publish(.rate, route, end, options, perSecond: rate.perSecond)

@@ -26,7 +26,7 @@ extension StatusDiagnosis {
     /// - Parameter queue: The queue of the route's normal jobs.
     func pace(of queue: String) -> ControlCommand? {
         standing.first { command in
-            guard command.action == .rate, case .route(let name) = command.target else { return false }
+            guard command.perSecond != nil, case .route(let name) = command.target else { return false }
             return TopologyNames.jobQueue(route: name) == queue
         }
     }

@@ -87,7 +87,7 @@ package struct WorkerReadiness: Sendable, Encodable {
     package struct Control: Sendable, Encodable {
         /// Why the stream cannot be read now; nil while it is read.
         package var detail: String?
-        /// How many pauses, rates and cancellations are in force.
+        /// How many commands of operators are in force.
         package var inForce: Int
 
         private enum CodingKeys: String, CodingKey {

@@ -3,8 +3,10 @@
 ///
 /// - The later command about a target counts, also where two operators contradict each other. An earlier one does not
 ///   come back when the later one ends.
-/// - `resume` ends the pause or the cancellation of its own target only: a route, or the campaign with exactly that
-///   prefix.
+/// - `resume` takes back the pause or the cancellation of its own target only: a route, or the campaign with exactly that
+///   prefix. `rate` without a number takes back the rate of its route.
+/// - One that takes back, and has an end, does so until then only: afterwards the earlier command is in force again,
+///   unless it is over itself.
 /// - A command whose `until` is over is not in force.
 package struct ControlState: Sendable, Equatable {
     /// For how many routes commands are kept at most. A fleet has fewer routes, so more names would only be wrong ones.
@@ -18,13 +20,40 @@ package struct ControlState: Sendable, Equatable {
         let place: Int
 
         func isInForce(at now: Int64) -> Bool { command.until.map { $0 > now } ?? true }
-        /// The command with the lowest rank is forgotten first.
-        func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
+    }
+
+    /// A command that holds its target, and the one that takes it back for a time.
+    private struct Hold: Equatable {
+        var holding: Standing
+        /// Always with an end; nil for none.
+        var respite: Standing?
+
+        /// The hold of a target after the next command about it; nil where nothing holds it.
+        static func after(_ standing: Standing, _ known: Hold?) -> Hold? {
+            guard standing.command.takesBack else { return Hold(holding: standing) }
+            guard standing.command.until != nil, var hold = known else { return nil }
+            hold.respite = standing
+            return hold
+        }
+
+        /// The place of the last of its commands.
+        var place: Int { respite?.place ?? holding.place }
+        /// The one of its commands that is in force; nil once the holding one has ended.
+        func inForce(at now: Int64) -> Standing? {
+            guard holding.isInForce(at: now) else { return nil }
+            return respite.flatMap { $0.isInForce(at: now) ? $0 : nil } ?? holding
+        }
+        /// The command that holds the target at that time; nil for none.
+        func command(at now: Int64) -> ControlCommand? {
+            inForce(at: now).flatMap { $0.command.takesBack ? nil : $0.command }
+        }
+        /// The hold with the lowest rank is forgotten first.
+        func rank(at now: Int64) -> (Int, Int) { (holding.isInForce(at: now) ? 1 : 0, place) }
     }
 
     private struct RouteCommands: Equatable {
-        var pause: Standing?
-        var rate: Standing?
+        var pause: Hold?
+        var rate: Hold?
         var trust: Standing?
 
         var isEmpty: Bool { pause == nil && rate == nil && trust == nil }
@@ -32,14 +61,14 @@ package struct ControlState: Sendable, Equatable {
         var place: Int { max(pause?.place ?? 0, rate?.place ?? 0, trust?.place ?? 0) }
         /// Whether one of these commands still changes something. A `trust` has done its work.
         func isInForce(at now: Int64) -> Bool {
-            pause?.isInForce(at: now) == true || rate?.isInForce(at: now) == true
+            pause?.holding.isInForce(at: now) == true || rate?.holding.isInForce(at: now) == true
         }
         /// The route with the lowest rank is forgotten first.
         func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
     }
 
     private var routes: [String: RouteCommands] = [:]
-    private var campaigns: [String: Standing] = [:]
+    private var campaigns: [String: Hold] = [:]
     /// How many commands were taken.
     private var count = 0
 
@@ -48,7 +77,7 @@ package struct ControlState: Sendable, Equatable {
 
     // MARK: Folding
 
-    /// Takes the next command of the stream.
+    /// Takes the next command of the stream. One whose action is not possible for its target changes nothing.
     ///
     /// If there are too many routes or campaigns, one is forgotten for each new one: first one whose commands are not
     /// in force any more, then the one whose last command is the oldest.
@@ -57,6 +86,7 @@ package struct ControlState: Sendable, Equatable {
     ///   - command: The command.
     ///   - now: The time in milliseconds since 1970.
     package mutating func apply(_ command: ControlCommand, at now: Int64) {
+        guard command.action.applies(to: command.target) else { return }
         count += 1
         let standing = Standing(command: command, place: count)
         switch command.target {
@@ -68,9 +98,8 @@ package struct ControlState: Sendable, Equatable {
     private mutating func apply(_ standing: Standing, toRoute name: String, at now: Int64) {
         var commands = routes[name] ?? RouteCommands()
         switch standing.command.action {
-        case .pause: commands.pause = standing
-        case .resume: commands.pause = nil
-        case .rate: commands.rate = standing.command.perSecond == nil ? nil : standing
+        case .pause, .resume: commands.pause = .after(standing, commands.pause)
+        case .rate: commands.rate = .after(standing, commands.rate)
         case .trust: commands.trust = standing
         case .cancel: return
         }
@@ -83,16 +112,12 @@ package struct ControlState: Sendable, Equatable {
     }
 
     private mutating func apply(_ standing: Standing, toCampaign prefix: String, at now: Int64) {
-        switch standing.command.action {
-        case .resume: campaigns[prefix] = nil
-        case .pause, .cancel:
-            if campaigns[prefix] == nil, campaigns.count >= Self.mostCampaigns {
-                let first = campaigns.min { $0.value.rank(at: now) < $1.value.rank(at: now) }
-                if let first { campaigns[first.key] = nil }
-            }
-            campaigns[prefix] = standing
-        case .rate, .trust: return
+        guard let hold = Hold.after(standing, campaigns[prefix]) else { return campaigns[prefix] = nil }
+        if campaigns[prefix] == nil, campaigns.count >= Self.mostCampaigns {
+            let first = campaigns.min { $0.value.rank(at: now) < $1.value.rank(at: now) }
+            if let first { campaigns[first.key] = nil }
         }
+        campaigns[prefix] = hold
     }
 
     // MARK: Questions
@@ -103,7 +128,7 @@ package struct ControlState: Sendable, Equatable {
     ///   - name: The route's name.
     ///   - now: The time in milliseconds since 1970.
     package func pause(ofRoute name: String, at now: Int64) -> ControlCommand? {
-        routes[name]?.pause.flatMap { $0.isInForce(at: now) ? $0.command : nil }
+        routes[name]?.pause?.command(at: now)
     }
 
     /// The command that sets the rate of a route for all workers together; nil for a route without one.
@@ -112,7 +137,7 @@ package struct ControlState: Sendable, Equatable {
     ///   - name: The route's name.
     ///   - now: The time in milliseconds since 1970.
     package func rate(ofRoute name: String, at now: Int64) -> ControlCommand? {
-        routes[name]?.rate.flatMap { $0.isInForce(at: now) ? $0.command : nil }
+        routes[name]?.rate?.command(at: now)
     }
 
     /// The last command that said that a route's dead tokens can be trusted; nil without one.
@@ -124,7 +149,7 @@ package struct ControlState: Sendable, Equatable {
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func campaigns(at now: Int64) -> CampaignIndex {
-        CampaignIndex(campaigns.values.lazy.filter { $0.isInForce(at: now) }.map(\.command))
+        CampaignIndex(campaigns.values.lazy.compactMap { $0.command(at: now) })
     }
 
     /// All commands in force, in the order of the stream, for people. A `trust` is not among them, because it is over
@@ -133,7 +158,7 @@ package struct ControlState: Sendable, Equatable {
     /// - Parameter now: The time in milliseconds since 1970.
     package func inForce(at now: Int64) -> [ControlCommand] {
         let all = routes.values.flatMap { [$0.pause, $0.rate].compactMap(\.self) } + campaigns.values
-        return all.filter { $0.isInForce(at: now) }.sorted { $0.place < $1.place }.map(\.command)
+        return all.compactMap { $0.inForce(at: now) }.sorted { $0.place < $1.place }.map(\.command)
     }
 
     /// When the next command in force ends by itself, in milliseconds since 1970; nil if none does.
@@ -141,15 +166,17 @@ package struct ControlState: Sendable, Equatable {
     /// - Parameter now: The time in milliseconds since 1970.
     package func nextEnd(after now: Int64) -> Int64? {
         var end: Int64?
-        func look(at standing: Standing?) {
-            guard let until = standing?.command.until, until > now else { return }
-            end = min(end ?? until, until)
+        func look(at hold: Hold?) {
+            for standing in [hold?.holding, hold?.respite] {
+                guard let until = standing?.command.until, until > now else { continue }
+                end = min(end ?? until, until)
+            }
         }
         for commands in routes.values {
             look(at: commands.pause)
             look(at: commands.rate)
         }
-        for standing in campaigns.values { look(at: standing) }
+        for hold in campaigns.values { look(at: hold) }
         return end
     }
 }

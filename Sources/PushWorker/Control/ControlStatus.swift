@@ -2,7 +2,7 @@
 package struct ControlStatus: Sendable, Equatable {
     /// Why the stream cannot be read now, for people; nil while it is read.
     package var trouble: String?
-    /// How many pauses, rates and cancellations are in force, also for routes that only other workers have.
+    /// How many commands are in force, also for routes that only other workers have.
     package var inForce: Int
     /// How many messages of the stream were not commands, since the worker's start.
     package var ignored: Int

@@ -73,7 +73,7 @@ package struct WorkerMetrics: Sendable {
         text.family("martlet_control_up", .gauge, "Whether the stream with what operators ask for is read.")
         text.sample("martlet_control_up", [], control.trouble == nil ? 1 : 0)
         text.family(
-            "martlet_control_commands", .gauge, "Pauses, rates and cancellations in force, as this worker knows them.")
+            "martlet_control_commands", .gauge, "Commands of operators in force, as this worker knows them.")
         text.sample("martlet_control_commands", [], control.inForce)
         text.family(
             "martlet_control_ignored_total", .counter, "Messages in the stream of commands that are not commands.")

@@ -18,13 +18,14 @@ struct ControlCommandLineTests {
             (["route", "pause"], "<route>"), (["route", "rate", "shop"], "<rate>"),
             (["route", "stop", "shop"], "unknown command 'stop'"),
             (["route", "rate", "shop", "500"], "500"),
-            (["route", "rate", "shop", "off", "--for", "2h"], "neither --for nor --until"),
             (["route", "pause", "shop", "--for", "2h", "--until", "+2h"], "--for and --until say the same"),
             (["route", "pause", "shop", "--for", "31d"], "30 days"),
             (["route", "pause", "shop", "--until", "2020-01-01T00:00:00Z"], "not in the future"),
             (["route", "pause", "shop", "--until", "tomorrow"], "--until"),
             (["route", "pause", ""], "the route's name is empty"),
-            (["route", "resume", "shop", "--for", "2h"], "unknown option '--for'"),
+            (["route", "resume", "shop", "--for", "31d"], "30 days"),
+            (["route", "rate", "shop", "off", "--for", "31d"], "30 days"),
+            (["campaign", "resume", "c7/", "--until", "2020-01-01T00:00:00Z"], "not in the future"),
             (["route", "trust", "shop", "--for", "2h"], "unknown option '--for'"),
             (["route", "trust", "shop", "--author", ""], "--author is empty"),
             (["campaign", "pause", ""], "the beginning of references is empty"),
@@ -72,5 +73,9 @@ struct ControlCommandLineTests {
         #expect(campaign.contains("after 30 days") && campaign.contains("does not match campaign-70/"))
         #expect(try text(["route"]).contains("after 30 days"))
         #expect(try text(["route", "rate"]).contains("all workers together"))
+        for words in [["route", "resume"], ["campaign", "resume"], ["route", "rate"]] {
+            let help = try text(words)
+            #expect(help.contains("--for <for>") && help.contains("stands again"), "\(words)")
+        }
     }
 }

@@ -20,7 +20,8 @@ struct ControlContractTests {
         #""action":"trust","route":"shop","reason":"looked at it","dead_letters":false"#,
         #""action":"pause","campaign":"campaign-7/","until":null,"reason":null"#,
         #""action":"cancel","campaign":"c","dead_letters":true,"later":{"versions":["may","say"]}"#,
-        #""action":"resume","campaign":"c","reason":"""#,
+        #""action":"resume","campaign":"c","reason":"""#, #""action":"resume","campaign":"c","until":1893499200"#,
+        #""action":"rate","route":"shop","until":1893499200"#,
     ]
 
     static let refused = [

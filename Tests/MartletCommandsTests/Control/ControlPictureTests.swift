@@ -54,6 +54,17 @@ struct ControlPictureTests {
             Self.rows(Self.picture([Self.command("a", .rate, perSecond: 5), Self.command("b", .rate)])) == ["a", "b"])
     }
 
+    @Test("While a pause is interrupted, the resume stands; afterwards the pause does")
+    func interrupted() {
+        let picture = Self.picture([
+            Self.command("a", .pause), Self.command("b", .rate, perSecond: 5), Self.command("c", .resume, until: 10),
+            Self.command("d", .rate, until: 20),
+        ])
+        #expect(Self.rows(picture, minute: 9) == ["a", "b", "*c", "*d"])
+        #expect(Self.rows(picture, minute: 10) == ["*a", "b", "c", "*d"])
+        #expect(Self.rows(picture, minute: 20) == ["*a", "*b", "c", "d"])
+    }
+
     @Test("What is not a command is counted, and what is read again is not news")
     func again() {
         var picture = Self.picture([Self.command("a", .pause), Self.command("b", .resume)])
@@ -84,6 +95,11 @@ struct ControlPictureTests {
                     + "2026-11-24T20:20:00Z", "martlet route resume shop"
             ),
             (command("a", .resume), "route shop: resumed by anna@ops1 at 2026-11-24T19:20:00Z", nil),
+            (
+                command("a", .resume, until: 60),
+                "route shop: resumed by anna@ops1 at 2026-11-24T19:20:00Z until 2026-11-24T20:20:00Z", nil
+            ),
+            (command("a", .rate), "route shop: no longer held to a rate by anna@ops1 at 2026-11-24T19:20:00Z", nil),
             (
                 command("a", .rate, perSecond: 500),
                 "route shop: held to 500/s for the whole fleet by anna@ops1 at 2026-11-24T19:20:00Z",

@@ -74,6 +74,60 @@ struct ControlStateTests {
         #expect(state.rate(ofRoute: "app", at: 1_000) == nil)
     }
 
+    @Test("A resume with an end interrupts a pause, which stands again afterwards")
+    func interrupted() {
+        let pause = command(.pause, .route("app"), until: 9_000)
+        let respite = command(.resume, .route("app"), until: 3_000, by: "ben")
+        let state = state(pause, command(.rate, .route("app"), perSecond: 5), respite)
+        let moments: [(Int64, ControlCommand?, [ControlCommand.Action], Int64?)] = [
+            (1_000, nil, [.rate, .resume], 3_000), (2_999, nil, [.rate, .resume], 3_000),
+            (3_000, pause, [.pause, .rate], 9_000), (8_999, pause, [.pause, .rate], 9_000), (9_000, nil, [.rate], nil),
+            // The clock was set back.
+            (2_000, nil, [.rate, .resume], 3_000),
+        ]
+        for (now, pause, inForce, end) in moments {
+            #expect(state.pause(ofRoute: "app", at: now) == pause, "\(now)")
+            #expect(state.inForce(at: now).map(\.action) == inForce, "\(now)")
+            #expect(state.nextEnd(after: now) == end, "\(now)")
+        }
+    }
+
+    @Test("The next command about a route replaces an interrupted pause; a resume without a pause says nothing")
+    func interruptedAgain() {
+        let (route, other) = (ControlCommand.Target.route("app"), ControlCommand.Target.route("other"))
+        let (pause, respite) = (command(.pause, route), command(.resume, route, until: 3_000))
+        let table: [([ControlCommand], paused: [Bool], inForce: Int)] = [
+            ([respite], [false, false], 0), ([respite, pause], [true, true], 1), ([pause, respite], [false, true], 1),
+            ([pause, respite, command(.resume, route)], [false, false], 0),
+            ([pause, respite, command(.pause, route, by: "ben")], [true, true], 1),
+            ([pause, respite, command(.resume, route, until: 2_500)], [true, true], 1),
+            ([pause, respite, command(.resume, route, until: 5_000)], [false, false], 1),
+            ([pause, respite, command(.resume, other)], [false, true], 1),
+            // Those that end before the resume does.
+            ([command(.pause, route, until: 2_700), respite], [false, false], 1),
+            ([command(.pause, route, until: 2_000), respite], [false, false], 0),
+        ]
+        for (row, (commands, paused, inForce)) in table.enumerated() {
+            var state = ControlState()
+            for command in commands { state.apply(command, at: 1_000) }
+            #expect([2_600, 4_000].map { state.pause(ofRoute: "app", at: $0) != nil } == paused, "row \(row)")
+            #expect(state.inForce(at: 2_600).count == inForce, "row \(row)")
+        }
+    }
+
+    @Test("A rate that is taken back with an end stands again afterwards")
+    func rateInterrupted() {
+        let rate = command(.rate, .route("app"), perSecond: 500)
+        let off = command(.rate, .route("app"), until: 3_000)
+        let state = state(command(.pause, .route("app"), until: 2_000), rate, off)
+        #expect(state.rate(ofRoute: "app", at: 2_999) == nil)
+        #expect(state.pause(ofRoute: "app", at: 1_999)?.action == .pause)
+        #expect(state.inForce(at: 2_999) == [off])
+        #expect(state.rate(ofRoute: "app", at: 3_000) == rate)
+        #expect(state.inForce(at: 3_000) == [rate])
+        #expect(self.state(off).inForce(at: 1_000) == [])
+    }
+
     @Test("The last word of trust is known, whatever else is said of the route")
     func trust() {
         let second = command(.trust, .route("app"), by: "ben")
@@ -167,6 +221,25 @@ struct ControlStateTests {
         #expect(fate("c/1", state) == .goesOn)
         state.apply(command(.pause, .campaign("c/")), at: 1_000)
         #expect(fate("c/1", state) == .paused(until: nil))
+    }
+
+    @Test("A campaign that is resumed for a time goes on until then; one with a longer prefix stays as it is")
+    func campaignInterrupted() {
+        let state = state(
+            command(.cancel, .campaign("c/")), command(.pause, .campaign("c/a")), command(.pause, .campaign("d/")),
+            command(.resume, .campaign("c/"), until: 3_000), command(.pause, .campaign("e/"), until: 2_000),
+            command(.resume, .campaign("e/"), until: 3_000))
+        let cancelled = CampaignIndex.Fate.cancelled(
+            leavesDeadLetters: false, detail: "anna cancelled the campaign c/")
+        for (now, fate) in [(1_000, .goesOn), (2_999, .goesOn), (3_000, cancelled)] as [(Int64, CampaignIndex.Fate)] {
+            let fates = [("c/1", fate), ("c/a1", .paused(until: nil)), ("d/1", .paused(until: nil)), ("e/1", .goesOn)]
+            for (reference, fate) in fates {
+                let bytes = Array(reference.utf8)
+                #expect(state.campaigns(at: now).fate(of: bytes.span, at: now) == fate, "\(reference) \(now)")
+            }
+        }
+        #expect(state.inForce(at: 1_000).map(\.action) == [.pause, .pause, .resume, .resume])
+        #expect(state.inForce(at: 3_000).map(\.action) == [.cancel, .pause, .pause])
     }
 
     @Test("The index finds what a plain search finds", arguments: 0..<20 as Range<UInt64>)

@@ -116,7 +116,7 @@ const draw = status => {
     ["size", "count wide", row => size(row.bytes) + (row.limit_bytes ? " of " + size(row.limit_bytes) : "")],
   ], status.queues, "The virtual host has no queue.");
   table("control", [
-    ["what", "name", row => [row.action, row.per_second !== undefined ? row.per_second + "/s" : ""].join(" ").trim()],
+    ["what", "name", row => row.action !== "rate" ? row.action : row.per_second === undefined ? "rate off" : `rate ${row.per_second}/s`],
     ["of", "", row => row.route ? "route " + row.route : "campaign " + row.campaign],
     ["until", "", row => row.until ? new Date(row.until).toLocaleString() : "taken back"],
     ["by", "wide", row => row.author], ["why", "wide", row => row.reason || ""],
