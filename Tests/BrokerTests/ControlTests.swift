@@ -134,18 +134,31 @@ struct ControlTests {
         let run = try Run(stack)
         defer { run.close() }
         let worker = try stack.startWorker()
+        func expectCampaign(_ outcome: String, _ name: String) throws {
+            let token = String(decoding: Tokens.good, as: UTF8.self)
+            let body = #"{"device_token":"\#(token)","payload":{"aps":{}},"reference":"c-7/\#(name)"}"#
+            try run.client.publish([(job: TestJob.enveloped(body).keyed("development.normal.com.example.other"), name)])
+            #expect(try run.client.result(name).result.outcome == outcome)
+        }
+        try run.ask(.cancel, .campaign("c-7/"))
         try run.ask(.pause, .route("app"))
         try run.awaitState("paused", of: worker)
         try run.publishJobs("waiting")
         try run.expectAccepted("waiting", "other")
-        try run.ask(.resume, .route("app"), until: WallClock.milliseconds() + 15_000)
+        try expectCampaign("cancelled", "before")
+        let end = WallClock.milliseconds() + 25_000
+        try run.ask(.resume, .campaign("c-7/"), until: end)
+        try run.ask(.resume, .route("app"), until: end)
         try run.expectAccepted("waiting", "app")
+        try expectCampaign("accepted", "meanwhile")
         // A report may be older than the resume.
         try run.awaitState("ready", of: worker)
         _ = try run.operators.delete(queue: TopologyNames.controlQueue)
+        _ = try stack.readiness(of: worker) { $0.control?.detail?.contains(TopologyNames.controlQueue) == true }
         try run.awaitState("paused", of: worker)
         try run.publishJobs("again")
         try run.expectAccepted("again", "other")
+        try expectCampaign("cancelled", "afterwards")
         #expect(run.pushes("app") == 20)
         // What a new stream says replaces what was known.
         try run.declareStream()

@@ -16,7 +16,7 @@ struct CampaignCommand: ParsableCommand {
             The command goes into the stream \(TopologyNames.controlQueue), which every worker reads, those that start \
             later, too. Of two commands about one prefix the later one stands; of several prefixes that a reference \
             begins with, the longest one decides. A command without --for or --until stands until it is taken back. \
-            The broker may drop it after 30 days. A resume with an end only interrupts what it takes back.
+            The broker may drop it after 30 days. A resume with --for or --until only interrupts what it takes back.
 
             The user apns-operator may do this. martlet control lists what stands.
 

@@ -17,6 +17,7 @@ struct RouteCommand: ParsableCommand {
 
             Examples:
               martlet route pause shop --for 2h --reason "APNs trouble"
+              martlet route resume shop --for 10m
               martlet route resume shop
               martlet route rate shop 500/s --until 2030-01-01T06:00:00Z
               martlet route rate shop off
@@ -66,10 +67,7 @@ struct RouteCommand: ParsableCommand {
     struct Rate: ParsableCommand, UsesContext {
         static let configuration = CommandConfiguration(
             abstract: "Hold a route to a rate: all workers together send no more than that.",
-            discussion: """
-                Each worker takes its share of the rate. A worker's own limit, routes[].rate, still holds. off with \
-                --for or --until lifts an earlier rate until then only: after that it stands again.
-                """)
+            discussion: "Each worker takes its share of the rate. A worker's own limit, routes[].rate, still holds.")
 
         @Argument(help: "The route, as the workers' configuration names it.") var route: String
         @Argument(help: "Notifications a second for the whole fleet, 0.001/s or more, as 500/s; or off.")
@@ -79,6 +77,12 @@ struct RouteCommand: ParsableCommand {
 
         var namedBroker: String? { options.broker.broker }
         var namedConfiguration: String? { options.config }
+
+        func validate() throws {
+            if rate.perSecond == nil, end.duration != nil || end.until != nil {
+                throw ValidationError("off ends an earlier rate for good: it takes neither --for nor --until.")
+            }
+        }
 
         func run() throws {
             try RouteCommand.publish(.rate, route, end, options, perSecond: rate.perSecond)

@@ -1,4 +1,4 @@
-/// The campaigns that operators have paused or cancelled, in the form in which lanes look them up. Pure: time comes in.
+/// The campaigns that operators have paused, cancelled, or resumed for a time, in the form in which lanes look them up. Pure: time comes in.
 ///
 /// A job belongs to a campaign if its `reference` begins with the campaign's prefix. Of several prefixes in force, the
 /// longest one decides. A look allocates nothing.
@@ -31,7 +31,7 @@ package struct CampaignIndex: Sendable, Equatable {
     /// Knows of no campaign.
     package init() {}
 
-    /// Takes commands that pause or cancel campaigns. Other commands are left out.
+    /// Takes commands that pause, cancel or resume campaigns. Other commands are left out.
     ///
     /// - Parameter commands: At most one about each campaign.
     init(_ commands: some Sequence<ControlCommand>) {
@@ -55,12 +55,13 @@ package struct CampaignIndex: Sendable, Equatable {
             fate = .cancelled(
                 leavesDeadLetters: command.leavesDeadLetters,
                 detail: "\(command.author) cancelled the campaign \(prefix)\(reason)")
-        case .resume, .rate, .trust: return nil
+        case .resume: fate = .goesOn
+        case .rate, .trust: return nil
         }
         return Entry(prefix: Array(prefix.utf8), end: command.until ?? .max, fate: fate)
     }
 
-    /// Whether no campaign is paused or cancelled, so that no job needs to be looked up.
+    /// Whether there is no command about a campaign, so that no job needs to be looked up.
     package var isEmpty: Bool { entries.isEmpty }
 
     /// The fate of a job's notifications.

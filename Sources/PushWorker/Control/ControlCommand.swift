@@ -14,8 +14,7 @@ package struct ControlCommand: Sendable, Equatable {
         case pause
         /// A pause or a cancellation of the target ends, or rests until the end of this command.
         case resume
-        /// All workers together send at most this many notifications of a route per second. Without a number, an
-        /// earlier rate ends, or rests until the end of this command.
+        /// All workers together send at most this many notifications of a route per second.
         case rate
         /// Results of a route say `drop_token` again, although many of its tokens are dead.
         case trust
@@ -114,9 +113,6 @@ package struct ControlCommand: Sendable, Equatable {
             && perSecond.map { (Self.leastRate...Self.highestRate).contains($0) } ?? true
             && (action == .rate || perSecond == nil) && (action == .cancel || !leavesDeadLetters)
     }
-
-    /// Whether it takes back an earlier command about its target: for good, or until its end.
-    package var takesBack: Bool { action == .resume || action == .rate && perSecond == nil }
 
     /// The command as JSON.
     package var json: [UInt8] {

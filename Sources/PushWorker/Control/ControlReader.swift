@@ -317,7 +317,8 @@ final class ControlReader: Sendable {
         leaveStatus(teller)
     }
 
-    /// Logs commands that are over by themselves, and those that are in force again because the clock was set back.
+    /// Logs commands that are over by themselves, and those that are in force again: they were interrupted, or the clock
+    /// was set back.
     /// Takes back the parts of rates that are over.
     private func tellEnds(_ teller: inout Teller) {
         let wall = WallClock.milliseconds()

@@ -4,9 +4,8 @@
 /// - The later command about a target counts, also where two operators contradict each other. An earlier one does not
 ///   come back when the later one ends.
 /// - `resume` takes back the pause or the cancellation of its own target only: a route, or the campaign with exactly that
-///   prefix. `rate` without a number takes back the rate of its route.
-/// - One that takes back, and has an end, does so until then only: afterwards the earlier command is in force again,
-///   unless it is over itself.
+///   prefix. One that has an end does so until then only: afterwards the earlier command is in force again, unless it is
+///   over itself.
 /// - A command whose `until` is over is not in force.
 package struct ControlState: Sendable, Equatable {
     /// For how many routes commands are kept at most. A fleet has fewer routes, so more names would only be wrong ones.
@@ -22,15 +21,15 @@ package struct ControlState: Sendable, Equatable {
         func isInForce(at now: Int64) -> Bool { command.until.map { $0 > now } ?? true }
     }
 
-    /// A command that holds its target, and the one that takes it back for a time.
+    /// A pause or a cancellation, and the `resume` that interrupts it.
     private struct Hold: Equatable {
-        var holding: Standing
-        /// Always with an end; nil for none.
+        let holding: Standing
+        /// The `resume`, which has an end; nil for none.
         var respite: Standing?
 
-        /// The hold of a target after the next command about it; nil where nothing holds it.
+        /// The hold of a target after the next pause, cancellation or `resume` of it; nil for none.
         static func after(_ standing: Standing, _ known: Hold?) -> Hold? {
-            guard standing.command.takesBack else { return Hold(holding: standing) }
+            guard standing.command.action == .resume else { return Hold(holding: standing) }
             guard standing.command.until != nil, var hold = known else { return nil }
             hold.respite = standing
             return hold
@@ -38,22 +37,18 @@ package struct ControlState: Sendable, Equatable {
 
         /// The place of the last of its commands.
         var place: Int { respite?.place ?? holding.place }
-        /// The one of its commands that is in force; nil once the holding one has ended.
+        /// The one of its commands that is in force; nil for neither.
         func inForce(at now: Int64) -> Standing? {
-            guard holding.isInForce(at: now) else { return nil }
-            return respite.flatMap { $0.isInForce(at: now) ? $0 : nil } ?? holding
-        }
-        /// The command that holds the target at that time; nil for none.
-        func command(at now: Int64) -> ControlCommand? {
-            inForce(at: now).flatMap { $0.command.takesBack ? nil : $0.command }
+            if let respite, respite.isInForce(at: now) { return respite }
+            return holding.isInForce(at: now) ? holding : nil
         }
         /// The hold with the lowest rank is forgotten first.
-        func rank(at now: Int64) -> (Int, Int) { (holding.isInForce(at: now) ? 1 : 0, place) }
+        func rank(at now: Int64) -> (Int, Int) { (inForce(at: now) == nil ? 0 : 1, place) }
     }
 
     private struct RouteCommands: Equatable {
         var pause: Hold?
-        var rate: Hold?
+        var rate: Standing?
         var trust: Standing?
 
         var isEmpty: Bool { pause == nil && rate == nil && trust == nil }
@@ -61,7 +56,7 @@ package struct ControlState: Sendable, Equatable {
         var place: Int { max(pause?.place ?? 0, rate?.place ?? 0, trust?.place ?? 0) }
         /// Whether one of these commands still changes something. A `trust` has done its work.
         func isInForce(at now: Int64) -> Bool {
-            pause?.holding.isInForce(at: now) == true || rate?.holding.isInForce(at: now) == true
+            pause?.inForce(at: now) != nil || rate?.isInForce(at: now) == true
         }
         /// The route with the lowest rank is forgotten first.
         func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
@@ -99,7 +94,7 @@ package struct ControlState: Sendable, Equatable {
         var commands = routes[name] ?? RouteCommands()
         switch standing.command.action {
         case .pause, .resume: commands.pause = .after(standing, commands.pause)
-        case .rate: commands.rate = .after(standing, commands.rate)
+        case .rate: commands.rate = standing.command.perSecond == nil ? nil : standing
         case .trust: commands.trust = standing
         case .cancel: return
         }
@@ -128,7 +123,7 @@ package struct ControlState: Sendable, Equatable {
     ///   - name: The route's name.
     ///   - now: The time in milliseconds since 1970.
     package func pause(ofRoute name: String, at now: Int64) -> ControlCommand? {
-        routes[name]?.pause?.command(at: now)
+        routes[name]?.pause?.inForce(at: now).flatMap { $0.command.action == .pause ? $0.command : nil }
     }
 
     /// The command that sets the rate of a route for all workers together; nil for a route without one.
@@ -137,7 +132,7 @@ package struct ControlState: Sendable, Equatable {
     ///   - name: The route's name.
     ///   - now: The time in milliseconds since 1970.
     package func rate(ofRoute name: String, at now: Int64) -> ControlCommand? {
-        routes[name]?.rate?.command(at: now)
+        routes[name]?.rate.flatMap { $0.isInForce(at: now) ? $0.command : nil }
     }
 
     /// The last command that said that a route's dead tokens can be trusted; nil without one.
@@ -145,11 +140,11 @@ package struct ControlState: Sendable, Equatable {
     /// - Parameter name: The route's name.
     package func trust(ofRoute name: String) -> ControlCommand? { routes[name]?.trust?.command }
 
-    /// The campaigns that are paused or cancelled now, for looks at many jobs.
+    /// The campaigns about which commands are in force now, for looks at many jobs.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func campaigns(at now: Int64) -> CampaignIndex {
-        CampaignIndex(campaigns.values.lazy.compactMap { $0.command(at: now) })
+        CampaignIndex(campaigns.values.lazy.compactMap { $0.inForce(at: now)?.command })
     }
 
     /// All commands in force, in the order of the stream, for people. A `trust` is not among them, because it is over
@@ -157,26 +152,30 @@ package struct ControlState: Sendable, Equatable {
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func inForce(at now: Int64) -> [ControlCommand] {
-        let all = routes.values.flatMap { [$0.pause, $0.rate].compactMap(\.self) } + campaigns.values
-        return all.compactMap { $0.inForce(at: now) }.sorted { $0.place < $1.place }.map(\.command)
+        let rates = routes.values.compactMap(\.rate).filter { $0.isInForce(at: now) }
+        let holds = [routes.values.compactMap(\.pause), Array(campaigns.values)].joined()
+        return (rates + holds.compactMap { $0.inForce(at: now) }).sorted { $0.place < $1.place }.map(\.command)
     }
 
-    /// When the next command in force ends by itself, in milliseconds since 1970; nil if none does.
+    /// When the next command ends by itself, in milliseconds since 1970; nil if none does. Afterwards others may be in
+    /// force: fewer, or those that it interrupted.
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func nextEnd(after now: Int64) -> Int64? {
         var end: Int64?
-        func look(at hold: Hold?) {
-            for standing in [hold?.holding, hold?.respite] {
-                guard let until = standing?.command.until, until > now else { continue }
-                end = min(end ?? until, until)
-            }
+        func look(at standing: Standing?) {
+            guard let until = standing?.command.until, until > now else { return }
+            end = min(end ?? until, until)
         }
         for commands in routes.values {
-            look(at: commands.pause)
+            look(at: commands.pause?.holding)
+            look(at: commands.pause?.respite)
             look(at: commands.rate)
         }
-        for hold in campaigns.values { look(at: hold) }
+        for hold in campaigns.values {
+            look(at: hold.holding)
+            look(at: hold.respite)
+        }
         return end
     }
 }

@@ -21,7 +21,6 @@ struct ControlContractTests {
         #""action":"pause","campaign":"campaign-7/","until":null,"reason":null"#,
         #""action":"cancel","campaign":"c","dead_letters":true,"later":{"versions":["may","say"]}"#,
         #""action":"resume","campaign":"c","reason":"""#, #""action":"resume","campaign":"c","until":1893499200"#,
-        #""action":"rate","route":"shop","until":1893499200"#,
     ]
 
     static let refused = [
