@@ -146,7 +146,10 @@ class Stack:
         return self.path(name)
 
     def run(self, *command, **options):
-        return subprocess.run(command, check=True, text=True, capture_output=True, **options).stdout
+        done = subprocess.run(command, text=True, capture_output=True, **options)
+        if done.returncode:
+            sys.exit(f"bench: {' '.join(command[:2])} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
 
     def start(self, name, command, **options):
         log = open(self.path(name + ".log"), "a")
