@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build lint bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
+.PHONY: help run check test build lint bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -9,6 +9,7 @@ KEEP ?=
 DEMO ?=
 FUZZ ?=
 BENCH ?=
+M ?=
 F ?=
 SEED ?=
 SECONDS ?=
@@ -29,6 +30,7 @@ export KEEP
 help:
 	@echo 'make run     build in release mode and watch the demo: a broker, a local APNs, two workers, 20,000 jobs'
 	@echo '             (KEEP=1 leaves everything running afterwards)'
+	@echo 'make check M=PushModel  build and test one module and what it needs, in seconds once that is built'
 	@echo 'make test    run every test, against a private RabbitMQ too'
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
@@ -61,6 +63,11 @@ run: packages-run build
 
 test: swift packages-test python
 	@.ci/test
+
+# In a build folder of its own, so that neither build undoes the other's.
+check: swift packages-build
+	@test -n "$(M)" || { echo 'Which module? Such as: make check M=PushModel' >&2; exit 64; }
+	MARTLET_ONLY="$(M)" swift test --scratch-path .build/check --no-parallel
 
 build: swift packages-build
 	swift build -c release --product martlet $(SWIFT_FLAGS)

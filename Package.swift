@@ -183,3 +183,28 @@ if Context.environment["MARTLET_FUZZ"] != nil {
             swiftSettings: dialect + [.unsafeFlags(["-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]))
 }
+
+// For `make check M=PushModel`: one module, its tests and what they need. The other targets and packages are left out.
+if let module = Context.environment["MARTLET_ONLY"] {
+    guard package.targets.contains(where: { $0.name == "\(module)Tests" }) else {
+        fatalError("there is no module \(module) with tests; see `ls Sources`")
+    }
+    var (targets, packages): (Set<String>, Set<String>) = ([], [])
+    func want(_ name: String) {
+        guard targets.insert(name).inserted else { return }
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): want(name)
+            case .productItem(_, let package, _, _): if let package { packages.insert(package) }
+            @unknown default: break
+            }
+        }
+    }
+    want("\(module)Tests")
+    package.targets.removeAll { !targets.contains($0.name) }
+    package.products.removeAll { !targets.contains($0.name) }
+    package.dependencies.removeAll {
+        guard case .sourceControl(_, let location, _) = $0.kind else { return true }
+        return !packages.contains { location.hasSuffix("/\($0)") }
+    }
+}
