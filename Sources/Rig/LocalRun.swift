@@ -127,7 +127,7 @@ package final class LocalRun: Sendable {
     }
 
     /// The retry tiers and the holding tiers of the default configuration.
-    package static let tiers = RetryPolicy().allTiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
+    package static let tiers = RetryTier.all(of: RetryPolicy())
 
     /// The workers' configuration, ending with a line end.
     private static func configuration(

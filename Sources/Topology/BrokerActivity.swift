@@ -27,6 +27,12 @@ package struct BrokerActivity: Sendable, Equatable {
         /// The settings in effect by their policy keys: those of the policy, and those of its declaration, which win.
         package var settings: [String: TopologyValue]
 
+        /// How many bytes the bodies of its messages may have; nil for no limit.
+        package var byteLimit: Int64? {
+            guard case .integer(let limit) = settings["max-length-bytes"] else { return nil }
+            return limit
+        }
+
         /// Makes a queue from its parts.
         package init(
             name: String, kind: String = "quorum", state: String? = "running", leader: String? = "rabbit@one",

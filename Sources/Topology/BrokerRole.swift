@@ -48,7 +48,8 @@ package enum BrokerRole: String, Sendable, CaseIterable {
         let nothing = "^$"
         switch self {
         case .producer:
-            let own = "apns\\.q\\.reply\\.\(Self.escaped(user))\\..+"
+            // No dot after the user's: the queues of a user `shop.eu` would be those of `shop`, too.
+            let own = "apns\\.q\\.reply\\.\(Self.escaped(user))\\.[^.]+"
             return Permissions(
                 configure: "^\(own)$", write: "^(apns\\.jobs|\(own))$", read: "^(apns\\.replies|\(own))$")
         case .worker:

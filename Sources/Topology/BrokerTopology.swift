@@ -16,19 +16,27 @@ package struct BrokerTopology: Sendable, Equatable {
     /// priority.
     package let policies: [TopologyPolicy]
 
+    /// How many bytes wait at most in a holding tier, unless the configuration says otherwise: as many as in a route's
+    /// job queue.
+    package static let usualHoldingLimit = 2 << 30
+
     /// Works out the objects.
     ///
     /// - Parameters:
     ///   - routes: The routes. No two may claim the same environment and topic.
-    ///   - tiers: The retry delays, each once.
+    ///   - tiers: The retry tiers and the holding tiers, each once.
+    ///   - holdingLimit: How many bytes wait at most in a holding tier.
     ///   - resultsQueues: Over how many queues results are dealt out, at least one.
     ///   - virtualHost: Where the objects live.
-    package init(routes: [TopologyRoute], tiers: [RetryTier], resultsQueues: Int = 1, virtualHost: String = "/") {
+    package init(
+        routes: [TopologyRoute], tiers: [RetryTier], holdingLimit: Int = Self.usualHoldingLimit, resultsQueues: Int = 1,
+        virtualHost: String = "/"
+    ) {
         var objects = TopologyBuilder()
         // The return bindings come before the job bindings, because a pushed job may come back.
         objects.addReturns(routes)
         objects.addJobs(routes)
-        for tier in tiers { objects.addRetry(tier) }
+        for tier in tiers { objects.addTier(tier, limit: Int64(holdingLimit)) }
         objects.addResults(queues: resultsQueues)
         objects.addResultCopies(routes)
         objects.addDeadLetters()

@@ -17,6 +17,9 @@ struct TopologyBuilder {
     /// otherwise.
     private static let anyNumberOfLooks = setting("delivery-limit", 1_000_000)
 
+    /// As how many bytes a held job counts at least against the limit of a holding tier.
+    private static let leastHeldSize: Int64 = 512
+
     /// The key of the broker's letters about jobs without a route. Letters of workers about jobs without environment and
     /// topic have it, too.
     private static let unroutedLettersKey = "invalid.-.-"
@@ -78,12 +81,25 @@ struct TopologyBuilder {
         }
     }
 
-    /// One retry tier. The messages that waited there come back with their own keys.
-    mutating func addRetry(_ tier: RetryTier) {
+    /// One tier. The messages that waited there come back with their own keys.
+    ///
+    /// All apps share the tiers. So only holding tiers have a length: a retry tier that refused a copy would stop the
+    /// route of the copy.
+    ///
+    /// - Parameters:
+    ///   - tier: The tier.
+    ///   - limit: How many bytes wait at most in a holding tier.
+    mutating func addTier(_ tier: RetryTier, limit: Int64) {
         exchange(tier.exchange, .fanout)
-        queue(
-            tier.queue,
-            [Self.setting("message-ttl", tier.milliseconds)] + Self.safeDeadLettering(to: TopologyNames.returns))
+        var settings = [Self.setting("message-ttl", tier.milliseconds)]
+        settings += Self.safeDeadLettering(to: TopologyNames.returns)
+        if tier.isHolding {
+            // RabbitMQ 3 counts no headers, and a job may consist of little else.
+            settings += [
+                Self.setting("max-length-bytes", limit), Self.setting("max-length", limit / Self.leastHeldSize),
+            ]
+        }
+        queue(tier.queue, settings)
         bind(tier.exchange, tier.queue)
     }
 

@@ -53,9 +53,15 @@ package struct TopologyComparison: Sendable {
 
     /// The steps from what is there to what should be there.
     ///
-    /// - Parameter prunes: Whether also bindings go that lead to queues of routes which this topology does not have.
+    /// - Parameters:
+    ///   - prunes: Whether also bindings go that lead to queues of routes which this topology does not have.
+    ///   - isAllowed: Which of the bindings may go.
     /// - Returns: The steps, in the order in which they must be taken.
-    package func plan(prunes: Bool) -> [TopologyStep] { TopologyPlan(self, prunes: prunes).steps }
+    package func plan(
+        prunes: Bool, removing isAllowed: (LiveTopology.Binding) -> Bool = { _ in true }
+    ) -> [TopologyStep] {
+        TopologyPlan(self, removing: removableBindings(prunes: prunes).filter(isAllowed), prunes: prunes).steps
+    }
 
     /// How many of this topology's queues each node of a cluster leads, by the nodes' names; empty for a single node.
     ///

@@ -80,9 +80,18 @@ package enum TopologyNames {
     package static let queuePrefix = "apns.q."
     /// How the names of a route's queues begin; the route's name follows.
     static let jobQueuePrefix = "apns.q.jobs."
-    /// How the name of a tier's queue begins; the tier's name follows.
+    /// How the name of a tier's queue begins.
     package static let retryQueuePrefix = "apns.q.retry."
-    /// Whether a name is that of a retry tier's queue. The policy of the queue has the same name.
+    /// The queue of a tier, by the tier's name.
+    package static func retryQueue(tier: String) -> String { "\(retryQueuePrefix)\(tier)" }
+    /// The name of a holding tier. Its exchange and its queue are named like those of retry tiers, so that what users of
+    /// the broker may write, and what older tools know of tiers, covers them.
+    package static func holdingTier(delay: String) -> String { "hold.\(delay)" }
+    /// Whether jobs that wait for their time are in a queue.
+    package static func isHoldingQueue(_ name: String) -> Bool {
+        name.hasPrefix(retryQueue(tier: holdingTier(delay: "")))
+    }
+    /// Whether a name is that of a tier's queue. The policy of the queue has the same name.
     static func isTierQueue(_ name: String) -> Bool { name.hasPrefix(retryQueuePrefix) }
     /// The queue of a route's `high` jobs, where it has one.
     package static func highJobQueue(route: String) -> String { highJobQueue(of: jobQueue(route: route)) }

@@ -8,15 +8,18 @@
 ///   left.
 struct TopologyPlan {
     private let comparison: TopologyComparison
+    private let leaving: [LiveTopology.Binding]
     private let prunes: Bool
 
     /// A plan for a comparison.
     ///
     /// - Parameters:
     ///   - comparison: What should be, and what is there.
+    ///   - leaving: The stale bindings to remove.
     ///   - prunes: Whether also bindings go that lead to queues of routes which the topology does not have.
-    init(_ comparison: TopologyComparison, prunes: Bool) {
+    init(_ comparison: TopologyComparison, removing leaving: [LiveTopology.Binding], prunes: Bool) {
         self.comparison = comparison
+        self.leaving = leaving
         self.prunes = prunes
     }
 
@@ -32,7 +35,6 @@ struct TopologyPlan {
                 ? exchangesThere.contains(policy.name)
                 : queuesThere.contains(policy.name) && TopologyNames.isTierQueue(policy.name)
         }
-        let leaving = comparison.removableBindings(prunes: prunes)
         // Bindings that stood in during a move that is over. If they stayed, they would also get the messages of the
         // next move.
         let bound = Set(live.bindings.filter(\.isToQueue).map { TopologyBinding($0).address })

@@ -26,7 +26,7 @@ struct LaterTests {
         let stack = try await BrokerStack.start("later", tiers: [1_000, 3_000])
         let client = try JobClient(stack)
         defer { client.close() }
-        let copies = try client.tap("apns.retry.3s")
+        let copies = try client.tap("apns.retry.hold.3s")
         let worker = try stack.startWorker()
         // The times count from when the worker takes jobs.
         try client.publishGoodJob(as: "first")
@@ -103,7 +103,7 @@ struct LaterTests {
         let stack = try await BrokerStack.start("later-old", tiers: [2_000, 20_000])
         let administrator = try stack.connect()
         defer { administrator.close() }
-        for tier in ["1h", "6h"] {
+        for tier in ["hold.2s", "hold.20s", "hold.1h", "hold.6h"] {
             let name = #"rabbit_misc:r(<<"later-old">>, exchange, <<"apns.retry.\#(tier)">>)"#
             _ = try stack.broker.evaluate(#"ok = rabbit_exchange:delete(\#(name), false, <<"test">>)."#)
         }

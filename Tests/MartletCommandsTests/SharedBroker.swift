@@ -9,7 +9,7 @@ enum SharedBroker {
     static let definitions = Array(
         BrokerTopology(
             routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.a"])],
-            tiers: [RetryTier(milliseconds: 2000)]
+            tiers: [false, true].map { RetryTier(milliseconds: 2000, isHolding: $0) }
         ).definitions().utf8)
 
     /// The broker, started with the first test that asks for it.

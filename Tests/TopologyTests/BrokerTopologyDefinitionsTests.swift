@@ -16,8 +16,7 @@ struct BrokerTopologyDefinitionsTests {
         let text = topology.definitions()
         #expect(
             text
-                == BrokerTopology(routes: BrokerTopologyTests.routes, tiers: [2000, 60_000].map(RetryTier.init))
-                .definitions()
+                == BrokerTopology(routes: BrokerTopologyTests.routes, tiers: BrokerTopologyTests.tiers).definitions()
         )
         let definitions = try parsed(text)
         #expect(definitions.keys.sorted() == ["bindings", "exchanges", "policies", "queues", "vhosts"])
@@ -93,10 +92,15 @@ struct BrokerTopologyDefinitionsTests {
             ]
         ),
         (
+            .producer, "shop", ["configure apns.q.reply.shop.1"],
+            ["configure apns.q.reply.shop.eu.1", "read apns.q.reply.shop.eu.1", "write apns.q.reply.shop.eu.1"]
+        ),
+        (
             .worker, "w",
             [
                 "read apns.q.jobs.shop", "read apns.q.jobs.unrouted", "write apns.results", "write apns.dead",
-                "write apns.replies", "write apns.retry.15s", "write amq.default", "read apns.q.control",
+                "write apns.replies", "write apns.retry.15s", "write apns.retry.hold.6h", "write amq.default",
+                "read apns.q.control",
                 "read apns.q.dead.broker",
             ],
             [

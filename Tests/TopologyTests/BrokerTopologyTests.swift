@@ -8,8 +8,11 @@ struct BrokerTopologyTests {
         TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop", "com.example.pos"]),
         TopologyRoute(name: "beta", environment: .development, topics: ["com.example.shop"], highLane: true),
     ]
-    static let topology = BrokerTopology(
-        routes: routes, tiers: [RetryTier(milliseconds: 2000), RetryTier(milliseconds: 60_000)])
+    static let tiers = [
+        RetryTier(milliseconds: 2000), RetryTier(milliseconds: 60_000),
+        RetryTier(milliseconds: 60_000, isHolding: true),
+    ]
+    static let topology = BrokerTopology(routes: routes, tiers: tiers)
 
     @Test("the exchanges are those of the contract")
     func exchanges() {
@@ -17,7 +20,8 @@ struct BrokerTopologyTests {
             Self.topology.exchanges.map { "\($0.name) \($0.kind.rawValue)" } == [
                 "apns.return.unrouted fanout", "apns.return.moving topic", "apns.return topic",
                 "apns.jobs.unrouted fanout", "apns.jobs.moving topic", "apns.jobs topic", "apns.retry.2s fanout",
-                "apns.retry.1m fanout", "apns.results.unclaimed fanout", "apns.results topic", "apns.dead topic",
+                "apns.retry.1m fanout", "apns.retry.hold.1m fanout", "apns.results.unclaimed fanout",
+                "apns.results topic", "apns.dead topic",
                 "apns.replies direct", "apns.fleet fanout", "apns.control fanout",
             ])
     }
@@ -28,7 +32,8 @@ struct BrokerTopologyTests {
             Self.topology.queues.map(\.name) == [
                 "apns.q.jobs.unrouted.return", "apns.q.jobs.shop.return", "apns.q.jobs.beta.return",
                 "apns.q.jobs.unrouted", "apns.q.jobs.shop", "apns.q.jobs.beta", "apns.q.jobs.beta.high",
-                "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.results", "apns.q.results.unclaimed", "apns.q.dead",
+                "apns.q.retry.2s", "apns.q.retry.1m", "apns.q.retry.hold.1m", "apns.q.results",
+                "apns.q.results.unclaimed", "apns.q.dead",
                 "apns.q.dead.broker", "apns.q.dead.tokens", "apns.q.fleet", "apns.q.control",
             ])
         #expect(
@@ -70,6 +75,14 @@ struct BrokerTopologyTests {
                 [
                     "message-ttl=60000", "dead-letter-exchange=apns.return", "dead-letter-strategy=at-least-once",
                     "overflow=reject-publish", "queue-leader-locator=balanced",
+                ]
+            ),
+            (
+                "apns.q.retry.hold.1m",
+                [
+                    "message-ttl=60000", "dead-letter-exchange=apns.return", "dead-letter-strategy=at-least-once",
+                    "overflow=reject-publish", "max-length-bytes=2147483648", "max-length=4194304",
+                    "queue-leader-locator=balanced",
                 ]
             ),
             (
@@ -223,7 +236,8 @@ struct BrokerTopologyTests {
             bindings.map { "\($0.source) \($0.queue) \($0.routingKey)" } == [
                 "apns.return.unrouted apns.q.jobs.unrouted.return ",
                 "apns.jobs.unrouted apns.q.jobs.unrouted ", "apns.retry.2s apns.q.retry.2s ",
-                "apns.retry.1m apns.q.retry.1m ", "apns.results apns.q.results #",
+                "apns.retry.1m apns.q.retry.1m ", "apns.retry.hold.1m apns.q.retry.hold.1m ",
+                "apns.results apns.q.results #",
                 "apns.results.unclaimed apns.q.results.unclaimed ", "apns.dead apns.q.dead rejected.#",
                 "apns.dead apns.q.dead expired.#", "apns.dead apns.q.dead exhausted.#",
                 "apns.dead apns.q.dead unknown.#", "apns.dead apns.q.dead invalid.#",
@@ -242,6 +256,8 @@ struct BrokerTopologyTests {
     func tierNames(_ milliseconds: Int64, _ name: String) {
         #expect(RetryTier(milliseconds: milliseconds).queue == "apns.q.retry.\(name)")
         #expect(RetryTier(milliseconds: milliseconds).exchange == "apns.retry.\(name)")
+        let holding = RetryTier(milliseconds: milliseconds, isHolding: true)
+        #expect(holding.queue == "apns.q.retry.hold.\(name)" && holding.exchange == "apns.retry.hold.\(name)")
     }
 
     @Test(

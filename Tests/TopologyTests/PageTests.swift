@@ -12,7 +12,8 @@ struct PageTests {
             name: "<route>", environment: .production, topics: ["com.example.app"], highLane: true,
             resultsQueue: "apns.q.results.TEAM")
         return BrokerTopology(
-            routes: [route], tiers: [RetryTier(milliseconds: 1_000)], resultsQueues: resultsQueues)
+            routes: [route], tiers: [false, true].map { RetryTier(milliseconds: 1_000, isHolding: $0) },
+            resultsQueues: resultsQueues)
     }
 
     /// A name as the page writes it.
@@ -105,8 +106,7 @@ struct PageTests {
             TopologyRoute(name: "app-\($0)", environment: .production, topics: ["com.example.app\($0)"])
         }
         let policy = RetryPolicy()
-        let tiers = policy.allTiers.map { RetryTier(milliseconds: Int64($0.components.seconds) * 1_000) }
-        let topology = BrokerTopology(routes: routes, tiers: tiers)
+        let topology = BrokerTopology(routes: routes, tiers: RetryTier.all(of: policy))
         func used(_ prefix: String) -> Set<String> {
             Set(topology.queues.filter { $0.name.hasPrefix(prefix) }.map(\.policy))
         }

@@ -32,7 +32,7 @@ struct CampaignCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let a campaign's jobs wait, in every worker.",
             discussion: """
-                Its jobs wait in retry tiers, and other jobs of the route pass them. Their deadlines go on: a job whose \
+                Its jobs wait in holding tiers, and other jobs of the route pass them. Their deadlines go on: a job whose \
                 deadline passes meanwhile is expired.
                 """)
 
@@ -56,7 +56,7 @@ struct CampaignCommand: ParsableCommand {
             discussion: """
                 What was cancelled before stays so. The prefix is the one that was paused or cancelled. With --for or \
                 --until the jobs go on until then only: after that the pause or the cancellation stands again. Jobs of \
-                a paused campaign wait in retry tiers, so those go on that come back meanwhile.
+                a paused campaign wait in holding tiers, so those go on that come back meanwhile.
                 """)
 
         @Argument(help: "The prefix that was paused or cancelled.") var prefix: String

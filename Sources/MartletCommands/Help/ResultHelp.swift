@@ -106,6 +106,9 @@ struct ResultHelp: ParsableCommand {
         HelpEntry(
             "Unreachable", "exhausted",
             "A host for broadcast channels could not be reached, or APNs left the request unprocessed 100 times."),
+        HelpEntry(
+            "HeldFull", "exhausted",
+            "The queue in which the job was to wait for its time, or for the end of its campaign's pause, is full."),
         HelpEntry("BadHeaders", "exhausted", "The job's headers leave no room for those of a retry copy."),
         HelpEntry(
             "NotConfigured", "rejected", "A job about broadcast channels, and the worker knows no host for them."),

@@ -96,10 +96,12 @@ struct StatusDiagnosis {
     /// Queues that are full or nearly full, and refuse messages when they are full.
     private var fullQueues: [StatusFinding] {
         ours.compactMap { queue in
-            guard queue.settings["overflow"] == .text("reject-publish"), let bytes = queue.bytes,
-                case .integer(let limit) = queue.settings["max-length-bytes"], limit > 0
-            else { return nil }
-            let share = Double(bytes) / Double(limit)
+            guard queue.settings["overflow"] == .text("reject-publish") else { return nil }
+            func share(_ number: Int?, of key: String) -> Double {
+                guard let number, case .integer(let limit) = queue.settings[key], limit > 0 else { return 0 }
+                return Double(number) / Double(limit)
+            }
+            let share = max(share(queue.bytes, of: "max-length-bytes"), share(queue.ready, of: "max-length"))
             guard share >= Self.nearlyFull else { return nil }
             let isFull = share >= Self.full
             let (consequence, command) = whenFull(queue.name)
@@ -117,6 +119,12 @@ struct StatusDiagnosis {
         }
         if queue.hasPrefix(TopologyNames.deadQueue) {
             return ("workers push nothing", "martlet dead list --queue \(queue)")
+        }
+        if TopologyNames.isHoldingQueue(queue) {
+            return (
+                "jobs with not_before and jobs of paused campaigns end as exhausted, HeldFull, whoever sent them",
+                "raise retry.holding_limit, then: martlet topology apply \(facts.configurationOption)"
+            )
         }
         return ("producers are refused", "martlet worker \(facts.configurationOption)")
     }

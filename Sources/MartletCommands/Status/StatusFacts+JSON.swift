@@ -23,6 +23,7 @@ extension StatusFacts {
             ("routes", .array(fleet.routes(at: at).map(\.json))),
             ("control", .array(control.standing(at: at).map { .verbatim($0.json) })),
             ("control_trouble", .optional(controlTrouble)),
+            ("held", .array(holdingQueues.map(\.heldJSON))),
             (
                 "dead_letters",
                 .array(
@@ -60,14 +61,22 @@ extension BrokerActivity.Node {
 
 extension BrokerActivity.Queue {
     fileprivate var json: JSON {
-        var limit: Int64?
-        if case .integer(let bytes) = settings["max-length-bytes"] { limit = bytes }
-        return .object([
+        .object([
             ("name", .text(name)), ("kind", .text(kind)), ("state", .optional(state)), ("leader", .optional(leader)),
             ("members", members.map { .array($0.map { .text($0) }) } ?? .null),
             ("ready", .optional(ready)), ("unacknowledged", .optional(unacknowledged)),
-            ("consumers", .optional(consumers)), ("bytes", .optional(bytes)), ("limit_bytes", .optional(limit)),
+            ("consumers", .optional(consumers)), ("bytes", .optional(bytes)), ("limit_bytes", .optional(byteLimit)),
             ("in_per_s", .optional(publishRate)), ("out_per_s", .optional(deliveryRate)),
+        ])
+    }
+}
+
+extension BrokerActivity.Queue {
+    /// How many jobs wait for their time, how long their bodies are, and how long they may be.
+    fileprivate var heldJSON: JSON {
+        .object([
+            ("queue", .text(name)), ("count", .optional(ready)), ("bytes", .optional(bytes)),
+            ("limit_bytes", .optional(byteLimit)),
         ])
     }
 }

@@ -46,6 +46,11 @@ struct StatusFacts: Equatable {
     /// - Parameter name: The name.
     func queue(_ name: String) -> BrokerActivity.Queue? { activity.queues.first { $0.name == name } }
 
+    /// The queues in which jobs wait for their time.
+    var holdingQueues: [BrokerActivity.Queue] {
+        activity.queues.filter { TopologyNames.isHoldingQueue($0.name) }
+    }
+
     /// The queues of dead letters, with how many each holds.
     var deadLetters: [(queue: String, count: Int?)] {
         [TopologyNames.deadQueue, TopologyNames.deadTokensQueue].compactMap { name in

@@ -28,7 +28,7 @@ struct StatusText {
 
     /// The lines, ready for a terminal.
     var lines: [String] {
-        (head + advice + workers + routes + control + queues + letters).map { line in
+        (head + advice + workers + routes + control + queues + held + letters).map { line in
             // Names and reasons come from other machines. They must not command the terminal.
             let text = line.text.printable
             return colour ? line.ink?(text) ?? text : text
@@ -170,6 +170,18 @@ struct StatusText {
         let hidden = facts.activity.queues.count - queues.count
         let note = hidden > 0 ? [Line(text: "\(hidden) more hold nothing (--all)")] : []
         return lines + rest(queues.count) + note
+    }
+
+    /// The jobs that wait for their time, apart from retries: what is parked, and how much room it takes.
+    private var held: [Line] {
+        let queues = facts.holdingQueues.filter { $0.ready != 0 }
+        guard !queues.isEmpty else { return [] }
+        let parts = queues.map { queue in
+            let size = queue.bytes.map(Self.size) ?? "?"
+            let limit = queue.byteLimit.map { " of \(Self.size(Int($0)))" } ?? ""
+            return "\(queue.ready.map(TimeText.count) ?? "?") in \(queue.name) (\(size)\(limit))"
+        }
+        return [Line(text: "")] + wrapped("jobs held until their time: \(parts.joined(separator: ", "))", 2)
     }
 
     private var letters: [Line] {

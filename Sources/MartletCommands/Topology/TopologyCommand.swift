@@ -79,7 +79,8 @@ struct TopologyCommand: ParsableCommand {
                 try Console.confirm("Remove \(stale.count) bindings that this configuration does not want?")
             }
             do throws(ManagementError) {
-                done = try await client.apply(topology, prunes: prune)
+                // What becomes stale while the question waits was not asked about.
+                done = try await client.apply(topology, prunes: prune, removing: yes ? nil : stale)
             } catch {
                 throw CommandFailure(error)
             }
@@ -126,7 +127,10 @@ struct TopologyCommand: ParsableCommand {
             {
                 Console.talk("one node leads more than twice its share: rabbitmq-queues rebalance quorum spreads them")
             }
-            if !rows.isEmpty { throw CommandStatus.someFailed }
+            let permissions = try await client.permissions(virtualHost: topology.virtualHost) ?? []
+            let overlaps = UserPermissions.overlaps(among: permissions, virtualHost: topology.virtualHost)
+            overlaps.forEach(Console.talk)
+            if !rows.isEmpty || !overlaps.isEmpty { throw CommandStatus.someFailed }
         }
     }
 }

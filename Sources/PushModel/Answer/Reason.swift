@@ -71,6 +71,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case bodyTooLarge = "BodyTooLarge"
         case deadlinePassed = "DeadlinePassed"
         case expirationPassed = "ExpirationPassed"
+        case heldFull = "HeldFull"
         case jobIDMismatch = "JobIdMismatch"
         case missingEnvironment = "MissingEnvironment"
         case noAnswer = "NoAnswer"
@@ -260,6 +261,8 @@ extension Reason {
     package static let deadlinePassed = Reason(.deadlinePassed)
     /// The notification's `expiration` passed before it could be sent, or would pass before its next attempt.
     package static let expirationPassed = Reason(.expirationPassed)
+    /// The broker's queue in which the job was to wait for its time, or for the end of its campaign's pause, is full.
+    package static let heldFull = Reason(.heldFull)
     /// The property `message_id` and the body's `id` differ.
     package static let jobIDMismatch = Reason(.jobIDMismatch)
     /// Neither the routing key nor the body names an environment.

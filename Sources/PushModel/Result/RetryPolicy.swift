@@ -2,8 +2,9 @@
 package struct RetryPolicy: Sendable, Equatable {
     /// The delays of the retry tiers, ascending.
     package var tiers: [Duration]
-    /// The delays of the holding tiers, ascending. A holding tier is a queue like a retry tier's, for jobs whose time
-    /// has not come. No retry waits there. No delay is also that of a retry tier.
+    /// The delays of the holding tiers, ascending: those of the retry tiers, and longer ones. A holding tier is a queue
+    /// like a retry tier's, for what a producer can let wait as long as it likes: jobs whose time has not come, and jobs
+    /// of a paused campaign. Only this queue has a length, so that it can be full while retries go on.
     package private(set) var holdingTiers: [Duration]
     /// How many attempts a notification gets.
     package var maxAttempts: Int
@@ -20,20 +21,23 @@ package struct RetryPolicy: Sendable, Equatable {
     /// The delays before the second attempt, the third, the fourth, and every later one.
     static let ladder: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1_800)]
 
+    /// The delays of the holding tiers beside those of the retry tiers, as the configuration has them by default.
+    package static let usualHoldingTiers: [Duration] = [.seconds(3_600), .seconds(21_600)]
+
     /// A policy; the defaults are those of the configuration.
     ///
     /// - Parameters:
     ///   - tiers: The delays, ascending.
-    ///   - holdingTiers: The delays for jobs whose time has not come. A delay that a retry tier has is dropped.
+    ///   - holdingTiers: The delays of the holding tiers beside those of the retry tiers.
     ///   - maxAttempts: At least 1.
     ///   - maxAge: How long after the first attempt another may be made.
     package init(
         tiers: [Duration] = [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1_800)],
-        holdingTiers: [Duration] = [.seconds(3_600), .seconds(21_600)],
+        holdingTiers: [Duration] = Self.usualHoldingTiers,
         maxAttempts: Int = 6, maxAge: Duration = .seconds(21_600)
     ) {
         self.tiers = tiers
-        self.holdingTiers = holdingTiers.filter { !tiers.contains($0) }
+        self.holdingTiers = Set(tiers + holdingTiers).sorted()
         self.maxAttempts = maxAttempts
         self.maxAge = maxAge
     }

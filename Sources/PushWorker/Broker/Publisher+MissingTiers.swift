@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 
 // A broker whose topology is an older one has no holding tiers.
@@ -6,11 +7,10 @@ extension Publisher {
     var missingTiers: Set<Int> { missing.positions }
 
     /// Sends copies for a holding tier that the broker lacks into another tier.
-    func redirectMissing() {
-        guard let substitute = missing.substitute else { return }
+    func redirectMissing(now: MonotonicTime) {
         while let (destination, items) = trials.takeClosed(where: missing.redirects) {
-            guard case .retry(let tier) = destination else { return }
-            missing.note(tier)
+            guard case .retry(let tier) = destination, let substitute = missing.substitute(for: tier) else { return }
+            missing.note(tier, now: now)
             var redirected = items
             channels.main.removeWaiting { publication in
                 guard publication.destination == destination, missing.redirects(publication) else { return false }

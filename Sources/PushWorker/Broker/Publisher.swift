@@ -65,7 +65,8 @@ final class Publisher {
     ///   - patience: Decides how long a confirm is awaited.
     ///   - heldUpLimit: How long results may be unable to go out before jobs that were not sent are handed back.
     ///   - isNoted: Whether a publication no longer has to wait for the journal's note of this number.
-    ///   - fate: Called once per publication that is confirmed or can never be sent, and once per reply.
+    ///   - fate: Called once per publication that is confirmed or can never be sent, once per copy that a full holding
+    ///     tier refuses, and once per reply.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, policy: RetryPolicy? = nil,
         patience: ConfirmPatience = ConfirmPatience(), heldUpLimit: Duration = Publisher.heldUpLimit,
@@ -173,6 +174,7 @@ final class Publisher {
 
     /// Publishes the publications that are due, as far as there is room.
     func publish(now: MonotonicTime) {
+        missing.passTime(now: now)
         while let publication = unnoted.next() { line(up: publication) }
         takeDue(now: now)
         heldUp.note(isCongested: isCongested, stalled: stalledRoutes, now: now)
@@ -326,17 +328,17 @@ extension Publisher {
         case channels.main.number:
             // Publications that may have cost the channel are tried elsewhere, so the channel can reopen at once.
             channels.main.state.closed(now: now, lasting: Self.shortest, random: &random)
-            hold(lose(channels.main))
+            hold(lose(channels.main), now: now)
         case channels.slow.number:
             channels.slow.state.closed(now: now, random: &random)
             let lost = lose(channels.slow)
             loseSlow()
-            hold(lost)
+            hold(lost, now: now)
         case channels.tried.number:
             channels.tried.state.closed(now: now, random: &random)
             _ = lose(channels.tried)
             trials.failed()
-            redirectMissing()
+            redirectMissing(now: now)
             sortWaiting()
         case channels.replies.number:
             channels.replies.state.closed(now: now, random: &random)
@@ -357,9 +359,9 @@ extension Publisher {
     }
 
     /// Has the lost publications tried, and holds back waiting ones for the same exchanges.
-    private func hold(_ lost: [Publication]) {
+    private func hold(_ lost: [Publication], now: MonotonicTime) {
         trials.channelClosed(lost)
-        redirectMissing()
+        redirectMissing(now: now)
         sortWaiting()
     }
 
@@ -410,13 +412,17 @@ extension Publisher {
         self.fate(publication, fate)
     }
 
-    /// A publication other than a reply has met its fate. One that the broker did not take goes into its line.
+    /// A publication other than a reply has met its fate. One that the broker did not take goes into its line, but for a
+    /// copy that a full holding tier refused: all apps share the tier, so it may be full for long, and the route goes on.
     func settled(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, now: MonotonicTime) {
         counts.note(fate)
         let route = publication.route
         if fate == .confirmed {
             refused.confirmed(publication)
             proof.confirmed(route, isStalled: !isTroubleFree && stalled(route) > 0, now: now)
+            self.fate(publication, fate)
+        } else if fate == .refused, missing.holds(publication) {
+            refused.gaveUp(publication)
             self.fate(publication, fate)
         } else {
             proof.refused(route, now: now)

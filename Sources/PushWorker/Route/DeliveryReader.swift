@@ -10,7 +10,7 @@ struct DeliveryReader {
     let route: String
     /// Which (environment, topic) pairs may arrive; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
-    /// The names of the queues of the tiers, in the order of their delays.
+    /// The names of the queues of the tiers, in the order of their positions.
     let tiers: [String]
     private let decoder = JobDecoder()
 
@@ -19,11 +19,11 @@ struct DeliveryReader {
     /// - Parameters:
     ///   - route: The name of the route.
     ///   - claim: Which (environment, topic) pairs may arrive; nil for the route that answers `NoRoute`.
-    ///   - tiers: The delays of the tiers.
-    init(route: String, claim: RouteClaim?, tiers: [Duration]) {
+    ///   - tiers: The tiers, in the order of their positions.
+    init(route: String, claim: RouteClaim?, tiers: [RetryTier]) {
         self.route = route
         self.claim = claim
-        self.tiers = tiers.map { RetryTier(milliseconds: $0.wholeMilliseconds).queue }
+        self.tiers = tiers.map(\.queue)
     }
 
     /// How often a delivery came back, by the count of a quorum queue; 0 without a readable count. In other queues a

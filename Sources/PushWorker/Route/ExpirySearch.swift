@@ -128,8 +128,11 @@ final class ExpirySearch {
         return job.map { ($0, tier) }
     }
 
-    /// The tier in which a job waits for about as long again as the route has been stopped. So a short outage does not
+    /// The retry tier in which a job waits for about as long again as the route has been stopped. So a short outage does not
     /// delay a job for long, and a long outage makes few copies. Nil if no tier brings the job back in time.
+    ///
+    /// It is no holding tier: those may be full of other apps' jobs, and a job must not end because its route stands
+    /// still. A look takes at most `ExpiryLook.window` jobs of a queue, and looks are a minute apart.
     private func restingTier(of job: JobInFlight, at moment: Moment) -> Int? {
         let stopped = hosts.devices.breaker.stoppedSince.map { moment.monotonic - $0 } ?? .zero
         return policy.postponingTier(atMost: stopped, job: AttemptFacts(job.job), now: moment.wall)

@@ -1,5 +1,6 @@
 import EventLoop
 import PushModel
+import Topology
 import WorkerSettings
 
 /// What a route publishes for its jobs, from a settlement to the broker's confirm: results and replies, retry copies
@@ -20,6 +21,8 @@ final class Outbox {
     private var batches: ResultBatches
     /// Jobs that are refused, whose results wait for room.
     private(set) var refused = RefusedJobs()
+    /// Says which tier has which position.
+    private let policy: RetryPolicy
     /// How many publications have no known fate yet.
     private(set) var underWay = 0
     /// Whether the broker has not taken results of the route for so long that another worker should have the jobs that
@@ -33,12 +36,17 @@ final class Outbox {
     ///   - replyPattern: Which `reply_to` are allowed.
     ///   - route: The position of the route on the lane.
     ///   - resultsBatch: How many results the configuration wants in a message.
+    ///   - policy: Says which tier has which position.
     ///   - tally: Counts copies, and replies that are refused or lost.
-    init(_ publisher: Publisher, replyPattern: ReplyPattern, route: Int, resultsBatch: Int, tally: RouteTally) {
+    init(
+        _ publisher: Publisher, replyPattern: ReplyPattern, route: Int, resultsBatch: Int, policy: RetryPolicy,
+        tally: RouteTally
+    ) {
         self.publisher = publisher
         self.replyPattern = replyPattern
         self.tally = tally
         self.route = route
+        self.policy = policy
         batches = ResultBatches(size: resultsBatch)
     }
 
@@ -147,8 +155,8 @@ final class Outbox {
 
     // MARK: Fates
 
-    /// The broker took a publication, lost a reply, or has frames that are too small for a copy. Publishes what
-    /// follows.
+    /// The broker took a publication, lost a reply, or has no room for a copy: its frames are too small, or the holding
+    /// tier is full. Publishes what follows.
     ///
     /// The jobs that the publication belongs to still owe it, until `confirmed(_:_:)`.
     ///
@@ -174,7 +182,22 @@ final class Outbox {
             let loss = step.loss
             for (index, content) in batch.replied { replied(index, content, for: job, loss: loss) }
         case .retry(_, _, let indexes, _) where fate == .unfit:
-            giveUpCopy(of: job, indexes, at: moment)
+            giveUpCopy(
+                of: job, indexes,
+                FinalReport(
+                    .exhausted, .fixRequest, reason: .badHeaders,
+                    detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)"),
+                at: moment)
+        case .retry(let tier, _, let indexes, _) where fate == .refused:
+            giveUpCopy(
+                of: job, indexes,
+                FinalReport(
+                    .exhausted, .replay, reason: .heldFull,
+                    detail:
+                        "\(RetryTier.all(of: policy)[tier].queue), where jobs wait for their time, is full: send it "
+                        + "again when there is room, or nearer to its time; martlet status shows what waits, and "
+                        + "retry.holding_limit is the limit"
+                ), at: moment)
         case .retry(let tier, _, let indexes, _):
             tally.counters.retryCopies[tier] += 1
             if !job.isHeld { tally.counters.retries[tier] += indexes?.count ?? job.job.notificationCount }
@@ -210,17 +233,15 @@ final class Outbox {
         publish(index, content, isReply: false, for: job)
     }
 
-    /// Reports notifications that cannot be tried again, because the broker's frames are too small for a copy of the
-    /// job.
+    /// Reports notifications that cannot wait, because the broker's frames are too small for a copy of the job, or the
+    /// holding tier of the copy is full.
     ///
     /// - Parameters:
     ///   - job: The job.
     ///   - indexes: The notifications that the copy was about; nil for all notifications of the job.
+    ///   - final: Their report.
     ///   - moment: The time.
-    private func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, at moment: Moment) {
-        let final = FinalReport(
-            .exhausted, .fixRequest, reason: .badHeaders,
-            detail: "its headers leave no room for those of a retry copy in the broker's frames (frame_max)")
+    private func giveUpCopy(of job: JobInFlight, _ indexes: [Int]?, _ final: FinalReport, at moment: Moment) {
         job.comesBackUnchanged = false
         let all = sequence(first: job.job.nextIndex(from: 0)) { $0.flatMap { job.job.nextIndex(from: $0 + 1) } }
         for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {

@@ -55,7 +55,9 @@ final class Preflight {
         }
         if inFlight.job.redelivered, let record = record(of: notification, at: moment) { return .pushed(record) }
         if inFlight.job.isExpired(at: moment.wall) { return .expired }
-        if let campaigns, let finding = look(at: notification, in: campaigns, at: moment) { return finding }
+        if let campaigns, let finding = look(at: notification, in: campaigns, missing: missing(), at: moment) {
+            return finding
+        }
         // Jobs that arrive early go into a tier at once. A job that waits here is early only if the clock was set back, or
         // if the cancellation of its campaign is over meanwhile.
         if inFlight.job.isEarly(at: moment.wall),
@@ -75,14 +77,20 @@ final class Preflight {
 
     /// Whether the campaign of a notification is paused or cancelled. A notification that was sent already goes on as
     /// usual.
-    private func look(at notification: Notification, in campaigns: CampaignIndex, at moment: Moment) -> Finding? {
+    private func look(
+        at notification: Notification, in campaigns: CampaignIndex, missing: @autoclosure () -> Set<Int>,
+        at moment: Moment
+    ) -> Finding? {
         guard !notification.wasSent, let reference = notification.job.job.reference else { return nil }
         let bytes = notification.job.job.bytes
         switch campaigns.fate(of: bytes.span.extracting(reference), at: moment.wall) {
         case .goesOn: return nil
         case .paused(let until):
             let duration: Duration? = until.map { .milliseconds($0 - moment.wall) }
-            return .paused(pause(notification, for: duration, at: moment))
+            let pause = pause(notification, for: duration, at: moment)
+            guard case .tier(let tier) = pause else { return .paused(pause) }
+            // The producer may publish for the campaign all through the pause.
+            return .paused(.tier(policy.holdingTier(like: tier, missing: missing())))
         case .cancelled(let leavesDeadLetter, let detail):
             var final = FinalReport(.cancelled, .none, detail: detail)
             final.leavesDeadLetter = leavesDeadLetter

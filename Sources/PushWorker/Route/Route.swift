@@ -2,6 +2,7 @@ import APNSClient
 import EventLoop
 import PushModel
 import RabbitMQ
+import Topology
 
 /// One route on one lane: its deliveries, the hosts it sends to, and its credit.
 ///
@@ -122,7 +123,7 @@ final class Route {
         deliveries = RouteDeliveries(shared, among: peers)
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
-            resultsBatch: surroundings.resultsBatch, tally: tally)
+            resultsBatch: surroundings.resultsBatch, policy: policy, tally: tally)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
             deliveries: deliveries, outages: shared.outages)
@@ -130,8 +131,9 @@ final class Route {
             surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
         arrivals = RouteArrivals(
-            DeliveryReader(route: name, claim: claim, tiers: policy.allTiers), surroundings, prefetch: prefetch,
-            deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement, tally: tally)
+            DeliveryReader(route: name, claim: claim, tiers: RetryTier.all(of: policy)), surroundings,
+            prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,
+            tally: tally)
         expirySearch = ExpirySearch(
             policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement, tally: tally)
         backlog = RouteBacklog(

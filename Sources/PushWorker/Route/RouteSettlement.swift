@@ -206,7 +206,8 @@ final class RouteSettlement {
         return true
     }
 
-    /// Lets a notification of a paused route wait in a tier until the route goes on.
+    /// Lets a notification of a paused route wait in a tier until the route goes on. That is a retry tier, because such
+    /// notifications are few: the rest of jobs that were under way when the pause began.
     func pause(_ notification: Notification, at moment: Moment) {
         wait(notification, preflight.pause(notification, for: .zero, at: moment), at: moment)
     }

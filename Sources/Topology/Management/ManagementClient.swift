@@ -54,19 +54,27 @@ package struct ManagementClient: Sendable {
     /// - Parameters:
     ///   - topology: The topology that the broker should have.
     ///   - prunes: Whether also bindings go that lead to queues of routes which the topology does not have.
+    ///   - approved: The bindings that may be removed, beside those made on the way; nil for all stale ones. Others that
+    ///     have become stale since remain.
     /// - Returns: The differences that were mended, and those that are left.
     /// - Throws: The error of the first request that fails. The steps before it stay done.
     package func apply(
-        _ topology: BrokerTopology, prunes: Bool = false
+        _ topology: BrokerTopology, prunes: Bool = false, removing approved: [LiveTopology.Binding]? = nil
     ) async throws(ManagementError) -> Application {
         var comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
         let rows = comparison.drift
+        var made: Set<TopologyBinding> = []
         // The second plan removes what the first one leaves behind. A third one is for changes that somebody else made
         // meanwhile.
         for _ in 0..<3 {
-            let plan = comparison.plan(prunes: prunes)
+            let plan = comparison.plan(prunes: prunes) { binding in
+                approved.map { $0.contains(binding) } ?? true || made.contains(TopologyBinding(binding))
+            }
             guard !plan.isEmpty else { break }
-            for step in plan { try await take(step, topology) }
+            for step in plan {
+                if case .bind(let binding) = step { made.insert(binding) }
+                try await take(step, topology)
+            }
             comparison = topology.compared(with: try await live(virtualHost: topology.virtualHost))
         }
         let remaining = comparison.drift

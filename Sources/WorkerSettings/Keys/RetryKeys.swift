@@ -1,4 +1,5 @@
 import PushModel
+import Topology
 
 /// The keys of `retry`.
 struct RetryKeys: Sendable {
@@ -10,8 +11,12 @@ struct RetryKeys: Sendable {
         default: usual.tiers.map { Setting($0) }, "the delays, ascending; each is a queue of the broker")
     let holdingTiers = SettingKey(
         "retry.holding_tiers", .list(.duration(.seconds(1)...WorkerKeys.day), of: "tier"),
-        default: usual.holdingTiers.map { Setting($0) },
-        "longer delays for jobs with `not_before`, ascending; a delay of `retry.tiers` adds no queue")
+        default: RetryPolicy.usualHoldingTiers.map { Setting($0) },
+        "more delays for jobs with `not_before`, ascending; these wait in queues of their own, also of `retry.tiers`")
+    // Also a limit for the number of jobs follows from it.
+    let holdingLimit = SettingKey(
+        "retry.holding_limit", .size((1 << 20)...(1 << 40)), default: BrokerTopology.usualHoldingLimit,
+        "what waits at most in each of these queues; a job that finds its queue full is `exhausted`")
     let maxAttempts = SettingKey(
         "retry.max_attempts", .integer(1...100), default: usual.maxAttempts, "attempts of a notification")
     let maxAge = SettingKey(

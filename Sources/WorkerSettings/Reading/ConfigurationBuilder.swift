@@ -111,7 +111,8 @@ struct ConfigurationBuilder {
     private func retry(_ root: SettingReader) -> RetryConfiguration {
         RetryConfiguration(
             tiers: tiers(root, keys.retry.tiers), holdingTiers: tiers(root, keys.retry.holdingTiers),
-            maxAttempts: root.value(keys.retry.maxAttempts), maxAge: root.value(keys.retry.maxAge))
+            holdingLimit: root.value(keys.retry.holdingLimit), maxAttempts: root.value(keys.retry.maxAttempts),
+            maxAge: root.value(keys.retry.maxAge))
     }
 
     private func tiers(_ root: SettingReader, _ key: SettingKey<[Setting<Duration>]>) -> [Duration] {

@@ -22,6 +22,7 @@ package struct ConfigurationChange: Sendable {
         running.broker.management = new.broker.management
         running.credentials = new.credentials
         running.routes = new.routes
+        running.retry.holdingLimit = new.retry.holdingLimit
         self.running = running
         let keys = WorkerKeys.all
         compare(keys.logLevel, old.log.level, new.log.level, follows: true)
@@ -80,6 +81,8 @@ package struct ConfigurationChange: Sendable {
         compare(keys.jobMemory, old.jobMemory, new.jobMemory)
         compare(keys.retry.tiers, old.retry.tiers, new.retry.tiers)
         compare(keys.retry.holdingTiers, old.retry.holdingTiers, new.retry.holdingTiers)
+        // The running worker does not use the limit: `martlet topology apply` sets it.
+        compare(keys.retry.holdingLimit, old.retry.holdingLimit, new.retry.holdingLimit, follows: true)
         compare(keys.retry.maxAttempts, old.retry.maxAttempts, new.retry.maxAttempts)
         compare(keys.retry.maxAge, old.retry.maxAge, new.retry.maxAge)
         compare(keys.results.batch, old.results.batch, new.results.batch)

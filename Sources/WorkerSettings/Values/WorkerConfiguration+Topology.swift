@@ -6,17 +6,16 @@ extension WorkerConfiguration {
     /// The routes as the topology and the routes table see them, in the order of the configuration.
     package var topologyRoutes: [TopologyRoute] { routes.map(\.topology) }
 
-    /// The retry tiers, ascending, then the holding tiers that are not among them, ascending.
-    package var retryTiers: [RetryTier] {
-        retry.policy.allTiers.map { RetryTier(milliseconds: $0.wholeMilliseconds) }
-    }
+    /// The retry tiers, ascending, then the holding tiers, ascending.
+    package var retryTiers: [RetryTier] { RetryTier.all(of: retry.policy) }
 
     /// What the broker must hold for this configuration.
     ///
     /// - Parameter virtualHost: The virtual host of the broker URI.
     package func topology(virtualHost: String) -> BrokerTopology {
         BrokerTopology(
-            routes: topologyRoutes, tiers: retryTiers, resultsQueues: results.queues, virtualHost: virtualHost)
+            routes: topologyRoutes, tiers: retryTiers, holdingLimit: retry.holdingLimit,
+            resultsQueues: results.queues, virtualHost: virtualHost)
     }
 
     /// Where jobs of each (environment, topic) belong; positions are those of ``routes``.

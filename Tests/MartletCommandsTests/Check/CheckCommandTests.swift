@@ -95,9 +95,12 @@ struct CheckCommandTests {
         let outcome = try Executable.run(["check", "-c", file, "--output", "json"])
         let failed = outcome.text.split(separator: "\n").filter { $0.contains(#""verdict":"failed""#) }
         #expect(outcome.status == 78, "\(outcome.text)\(outcome.errorText)")
-        #expect(failed.count == 3, "\(failed)")
+        #expect(failed.count == 4, "\(failed)")
         #expect(failed.contains { $0.contains("credential key") && $0.contains("developer portal") })
-        #expect(failed.contains { $0.contains("queue apns.q.retry.7s") && $0.contains("martlet topology apply") })
+        for tier in ["7s", "hold.7s"] {
+            let queue = "queue apns.q.retry.\(tier)"
+            #expect(failed.contains { $0.contains(queue) && $0.contains("martlet topology apply") })
+        }
         #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
     }
 

@@ -86,6 +86,21 @@ struct StatusDiagnosisTests {
             facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { $0.bytes = 1_000_000 } },
             urgency: .now, object: "queue apns.q.jobs.shop", detail: "producers are refused", next: "martlet worker"),
         Case(
+            testDescription: "a queue of jobs that wait for their time, nearly full by their number",
+            facts: StatusFixture.facts {
+                $0.activity.queues.append(
+                    .init(
+                        name: "apns.q.retry.hold.6h", ready: 900, bytes: 9_000,
+                        settings: [
+                            "overflow": .text("reject-publish"), "max-length": .integer(1_000),
+                            "max-length-bytes": .integer(512_000), "message-ttl": .integer(1),
+                            "dead-letter-exchange": .text("apns.return"),
+                        ]))
+            },
+            urgency: .soon, object: "queue apns.q.retry.hold.6h",
+            detail: "90 % full: once it is full, jobs with not_before and jobs of paused campaigns end as exhausted",
+            next: "raise retry.holding_limit, then: martlet topology apply"),
+        Case(
             testDescription: "a tier without its policy",
             facts: StatusFixture.facts {
                 $0.configuration = "my.yaml"

@@ -13,13 +13,14 @@ struct StatusJSONTests {
         ]) {
             $0.letters = [.init(queue: "apns.q.dead", outcome: "rejected", reason: "BadTopic", count: 1)]
             $0.queue("apns.q.dead") { $0.ready = 1 }
+            $0.activity.queues.append(.init(name: "apns.q.retry.hold.6h", ready: 3, bytes: 700))
         }
         let text = facts.json(StatusDiagnosis(facts: facts).findings).bytes
         let json = try JSON(reading: text)
         #expect(
             names(of: json) == [
                 "at", "broker", "queues", "workers", "workers_trouble", "routes", "control", "control_trouble",
-                "dead_letters", "failures", "findings",
+                "held", "dead_letters", "failures", "findings",
             ])
         #expect(names(of: json["broker"]) == ["management", "virtual_host", "version", "nodes"])
         #expect(
@@ -42,6 +43,7 @@ struct StatusJSONTests {
                 "name", "state", "reason", "limited_by", "workers", "not_ready_in", "accepted_per_s", "in_flight",
                 "waiting", "connections", "holds_tokens",
             ])
+        #expect(names(of: json["held"]?.elements.first) == ["queue", "count", "bytes", "limit_bytes"])
         let letters = try #require(json["dead_letters"]?.elements)
         #expect(names(of: letters.first) == ["queue", "count", "reasons"])
         for counts in [letters.first?["reasons"]?.elements, json["failures"]?.elements] {
@@ -58,7 +60,7 @@ struct StatusJSONTests {
         }
         let text = facts.json([]).description
         #expect(text.contains(#""nodes":null"#) && text.contains(#""workers":[],"workers_trouble":"away","routes":[]"#))
-        #expect(text.hasSuffix(#""dead_letters":[],"failures":[],"findings":[]}"#))
+        #expect(text.hasSuffix(#""held":[],"dead_letters":[],"failures":[],"findings":[]}"#))
         let uncounted = StatusFixture.facts().json([]).description
         #expect(uncounted.contains(#"{"queue":"apns.q.dead","count":0,"reasons":null}"#))
     }

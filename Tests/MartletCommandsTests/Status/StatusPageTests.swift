@@ -20,6 +20,7 @@ struct StatusPageTests {
             $0.letters = [.init(queue: "apns.q.dead", outcome: "rejected", reason: "BadTopic", count: 1)]
             $0.queue("apns.q.dead") { $0.ready = 1 }
             $0.activity.queues[0].members = ["rabbit@one"]
+            $0.activity.queues.append(.init(name: "apns.q.retry.hold.6h", ready: 3, bytes: 700))
         }
         return try JSON(reading: facts.json(StatusDiagnosis(facts: facts).findings).bytes)
     }

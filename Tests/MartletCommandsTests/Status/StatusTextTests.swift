@@ -63,6 +63,25 @@ struct StatusTextTests {
         #expect(lines(StatusFixture.facts(), all: true).contains { $0.contains("apns.q.jobs.shop.return") })
     }
 
+    @Test("What is held until its time stands apart, with its size and its limit, as far as they are known")
+    func held() {
+        #expect(!lines(StatusFixture.facts()).contains { $0.hasPrefix("jobs held") })
+        let text = lines(
+            StatusFixture.facts {
+                $0.activity.queues += [
+                    .init(name: "apns.q.retry.hold.1h", ready: 0),
+                    .init(
+                        name: "apns.q.retry.hold.6h", ready: 1_200, bytes: 300 << 20,
+                        settings: ["max-length-bytes": .integer(2 << 30)]),
+                    .init(name: "apns.q.retry.hold.2s", ready: nil, bytes: nil),
+                ]
+            }, width: 120)
+        let line =
+            "jobs held until their time: 1 200 in apns.q.retry.hold.6h (300 MiB of 2 048 MiB), "
+            + "? in apns.q.retry.hold.2s (?)"
+        #expect(text.contains(line), "\(text)")
+    }
+
     @Test("Advice comes before the tables, and what was left out of them is counted")
     func crowded() throws {
         let text = lines(Self.crowded)

@@ -117,6 +117,15 @@ struct TopologyCommandTests {
         let removing = try Executable.run(["topology", "apply", "-c", file, "--yes"])
         #expect(removing.status == 0, "\(removing.errorText)")
         #expect(try Executable.run(["topology", "check", "-c", file]).status == 0)
+
+        for user in ["shop", "shop.eu"] {
+            try broker.control(["add_user", user, "secret"])
+            let own = "^apns\\.q\\.reply\\.\(user.replacing(".", with: "\\."))\\..+$"
+            try broker.control(["set_permissions", user, own, own, own])
+        }
+        let alike = try Executable.run(["topology", "check", "-c", file])
+        #expect(alike.status == 1, "\(alike.errorText)")
+        #expect(alike.errorText.contains("the user shop may read and delete the reply queues of the user shop.eu"))
     }
 
     @Test("The command that is printed for a queue that is not wanted any more deletes it")

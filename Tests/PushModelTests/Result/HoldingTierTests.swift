@@ -24,11 +24,15 @@ struct HoldingTierTests {
         #expect(delay(RetryPolicy(), for: remaining) == expected)
     }
 
-    @Test("retries never wait in a holding tier, whatever APNs asks for")
+    @Test("retries never wait in a holding tier, whatever APNs asks for, and no job waits for its time in a retry tier")
     func retries() {
         let policy = RetryPolicy(tiers: [.seconds(2)])
-        #expect(policy.allTiers == [.seconds(2), .seconds(3_600), .seconds(21_600)])
-        #expect((0..<3).map(policy.isHolding) == [false, true, true])
+        #expect(policy.allTiers == [.seconds(2), .seconds(2), .seconds(3_600), .seconds(21_600)])
+        #expect((0..<4).map(policy.isHolding) == [false, true, true, true])
+        for remaining: Int64 in [0, 2_000, 60_000, 86_400_000] {
+            let tier = policy.holdingTier(until: Self.now + remaining, now: Self.now)
+            #expect(tier.map(policy.isHolding) == true)
+        }
         for attempt in 1...5 {
             let facts = AttemptFacts(attempt: attempt)
             #expect(
@@ -39,12 +43,14 @@ struct HoldingTierTests {
         #expect(policy.postponingTier(atMost: .seconds(86_400), job: AttemptFacts(), now: Self.now) == 0)
     }
 
-    @Test("a holding tier with the delay of a retry tier is that tier")
+    @Test("a delay that retry tiers and holding tiers have is one of each")
     func same() {
         let policy = RetryPolicy(
             tiers: [.seconds(2), .seconds(3_600)], holdingTiers: [.seconds(3_600), .seconds(7_200)])
-        #expect(policy.allTiers == [.seconds(2), .seconds(3_600), .seconds(7_200)])
-        #expect(policy.holdingTier(until: Self.now + 3_600_000, now: Self.now) == 1)
+        let held: [Duration] = [.seconds(2), .seconds(3_600), .seconds(7_200)]
+        #expect(policy.allTiers == [.seconds(2), .seconds(3_600)] + held)
+        #expect(policy.holdingTier(until: Self.now + 3_600_000, now: Self.now) == 3)
+        #expect(policy.holdingTier(like: 1, missing: []) == 3 && policy.holdingTier(like: 1, missing: [3]) == 1)
     }
 
     @Test("holding tiers may be shorter than retry tiers, and a broker may lack some of them")
@@ -52,12 +58,26 @@ struct HoldingTierTests {
         let policy = RetryPolicy(tiers: [.seconds(15), .seconds(3_600)], holdingTiers: [.seconds(1), .seconds(60)])
         let expected: [(Int64, Int64)] = [(500, 1_000), (14_999, 1_000), (15_000, 15_000), (60_000, 60_000)]
         for (remaining, expected) in expected { #expect(delay(policy, for: remaining) == expected) }
+        // The holding tiers are 1 s, 15 s, 1 min and 1 h.
+        #expect(policy.holdingTiers.map(\.wholeMilliseconds) == [1_000, 15_000, 60_000, 3_600_000])
         #expect(delay(policy, for: 500, missing: [2]) == 15_000)
-        #expect(delay(policy, for: 60_000, missing: [3]) == 15_000)
-        #expect(delay(RetryPolicy(), for: 86_400_000, missing: [5, 6]) == 1_800_000)
-        #expect(RetryPolicy().fallbackTier == 4)
-        #expect(RetryPolicy(tiers: []).fallbackTier == nil)
+        #expect(delay(policy, for: 60_000, missing: [4]) == 15_000)
         #expect(RetryPolicy(tiers: [], holdingTiers: []).holdingTier(until: Self.now + 1, now: Self.now) == nil)
+    }
+
+    @Test("a retry tier of the same delay stands in for a holding tier that the broker lacks, else a shorter one")
+    func missing() {
+        let policy = RetryPolicy()
+        let all = Set(5..<12)
+        let expected: [(Int64, Int)] = [(86_400_000, 4), (1_800_000, 4), (61_000, 2), (3_000, 0), (1, 0)]
+        for (remaining, tier) in expected {
+            #expect(policy.holdingTier(until: Self.now + remaining, now: Self.now, missing: all) == tier)
+        }
+        #expect(policy.holdingTier(until: Self.now + 61_000, now: Self.now, missing: [11]) == 7)
+        #expect(delay(policy, for: 86_400_000, missing: [11]) == 3_600_000)
+        #expect((5..<12).map { policy.substitute(for: $0) } == [0, 1, 2, 3, 4, 4, 4])
+        #expect(RetryPolicy(tiers: [.seconds(60)], holdingTiers: [.seconds(1)]).substitute(for: 1) == 0)
+        #expect(RetryPolicy(tiers: []).substitute(for: 0) == nil)
     }
 
     /// Walks through the tiers until the job is due.
@@ -92,7 +112,7 @@ struct HoldingTierTests {
                 #expect((0..<(2_000 + late)).contains(end.late), "\(remaining), \(late): \(end)")
                 #expect(end.hops <= 160, "\(remaining), \(late): \(end)")
             }
-            let old = walk(policy, remaining, late: 40, missing: [5, 6])
+            let old = walk(policy, remaining, late: 40, missing: Set(5..<12))
             #expect((0..<2_040).contains(old.late), "\(remaining): \(old)")
         }
     }
@@ -101,9 +121,9 @@ struct HoldingTierTests {
     func clock() {
         let policy = RetryPolicy()
         let time = Self.now + 7_200_000
-        #expect(policy.holdingTier(until: time, now: Self.now) == 5)
-        #expect(policy.holdingTier(until: time, now: Self.now + 7_199_000) == 0)
-        #expect(policy.holdingTier(until: time, now: Self.now - 86_400_000) == 6)
+        #expect(policy.holdingTier(until: time, now: Self.now) == 10)
+        #expect(policy.holdingTier(until: time, now: Self.now + 7_199_000) == 5)
+        #expect(policy.holdingTier(until: time, now: Self.now - 86_400_000) == 11)
     }
 
     @Test("max_age counts from the job's time, also where the job was sent on before that")

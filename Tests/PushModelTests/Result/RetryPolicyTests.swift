@@ -416,6 +416,7 @@ struct RetryPolicyTests {
             .badJSON, .badNotBefore, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed,
             .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch,
             .tooManyTokens, .badOperation, .badResults, .badStoragePolicy, .notConfigured, .poison, .unreachable,
+            .heldFull,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])

@@ -16,7 +16,9 @@ struct OutboxTests: RouteSuite {
         let renderer = PublicationRenderer(
             tiers: ["2s"], routes: ["app"], worker: "worker-1", includesDeviceToken: false)
         publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
-        outbox = Outbox(publisher, replyPattern: try ReplyPattern("^reply$"), route: 0, resultsBatch: 1, tally: tally)
+        outbox = Outbox(
+            publisher, replyPattern: try ReplyPattern("^reply$"), route: 0, resultsBatch: 1, policy: RetryPolicy(),
+            tally: tally)
     }
 
     /// A job of two notifications.

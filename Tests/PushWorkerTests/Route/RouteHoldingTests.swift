@@ -1,6 +1,7 @@
 import EventLoop
 import PushModel
 import Testing
+import Topology
 
 @testable import PushWorker
 @testable import RabbitMQ
@@ -10,7 +11,7 @@ struct RouteHoldingTests: RouteSuite {
     /// Writes copies for every tier of the default configuration.
     private var renderer: PublicationRenderer {
         PublicationRenderer(
-            tiers: ["2s", "15s", "1m", "5m", "30m", "1h", "6h"], routes: ["app"], worker: "worker-1",
+            tiers: RetryTier.all(of: RetryPolicy()).map(\.name), routes: ["app"], worker: "worker-1",
             includesDeviceToken: false)
     }
 
@@ -51,7 +52,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test(
         "It goes into the longest tier that brings it back in time, its attempt unchanged and no age begun",
-        arguments: [(86_400_000, 6), (4_000_000, 5), (59_999, 1), (700, 0)] as [(Int64, Int)])
+        arguments: [(86_400_000, 11), (4_000_000, 10), (59_999, 6), (700, 5)] as [(Int64, Int)])
     func held(_ remaining: Int64, _ tier: Int) throws {
         let route = try openRoute()
         take(single(remaining), route)
@@ -92,7 +93,7 @@ struct RouteHoldingTests: RouteSuite {
         pause.action = .pause
         other.follow(RouteControl(campaigns: CampaignIndex([pause])))
         take(single(86_400_000, more: named), other)
-        #expect(copies(other).map(\.tier) == [6] && other.tally.counters.held == 1)
+        #expect(copies(other).map(\.tier) == [11] && other.tally.counters.held == 1)
     }
 
     @Test("A job whose time has come is sent, and its age counts from then")
@@ -139,7 +140,7 @@ struct RouteHoldingTests: RouteSuite {
             #expect(written.map { Int64(bitPattern: $0.bits) } == [time])
             #expect(header("mine", in: message) == "1")
             #expect(header("x-apns-first-attempt-at", in: message) == nil)
-            #expect(text(message.exchange, in: message) == "apns.retry.2s")
+            #expect(text(message.exchange, in: message) == "apns.retry.hold.2s")
         }
     }
 
@@ -150,7 +151,7 @@ struct RouteHoldingTests: RouteSuite {
         route.devices.credentialRefused(.connection("refused"), at: Self.moment(1))
         #expect(route.devices.breaker.intake == .none)
         take(single(9_000), route)
-        #expect(copies(route).map(\.tier) == [0])
+        #expect(copies(route).map(\.tier) == [5])
         #expect(!route.devices.hasWaiting)
     }
 
@@ -158,7 +159,7 @@ struct RouteHoldingTests: RouteSuite {
     func once() throws {
         let route = try openRoute()
         take(single(9_000, more: #","expiration":0"#), route)
-        #expect(copies(route).map(\.tier) == [0])
+        #expect(copies(route).map(\.tier) == [5])
     }
 
     @Test("What waits for a request when the clock is set back waits in a tier again, and then comes in time")
@@ -168,7 +169,7 @@ struct RouteHoldingTests: RouteSuite {
         let notification = try #require(route.devices.next())
         let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
         #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: back))
-        #expect(copies(route).map(\.tier) == [5] && route.tally.counters.held == 1)
+        #expect(copies(route).map(\.tier) == [10] && route.tally.counters.held == 1)
     }
 
     @Test("A copy that comes back early waits on, and the second of two copies is as good as the first")
@@ -176,20 +177,76 @@ struct RouteHoldingTests: RouteSuite {
         let route = try openRoute()
         let copy = [("x-apns-v", "1")]
         take(single(40_000, headers: copy), route)
-        #expect(copies(route).map(\.tier) == [1])
+        #expect(copies(route).map(\.tier) == [6])
         // The first one is on its way again. Only a settled job makes its second copy superfluous.
         var second = single(40_000, headers: copy + [("x-apns-duplicate", "possible")])
         second.deliveryTag = 2
         take(second, route)
-        #expect(copies(route).map(\.tier) == [1, 1])
+        #expect(copies(route).map(\.tier) == [6, 6])
         #expect(route.tally.counters.duplicatesSuppressed == 0)
     }
 
-    @Test("Where the broker lacks holding tiers, it waits in the longest retry tier")
+    @Test("Where the broker lacks holding tiers, it waits in a retry tier, and they are tried again in an hour")
     func missing() throws {
         let route = try openRoute()
-        for tier in [5, 6] { route.surroundings.publisher.missing.note(tier) }
+        for tier in 5..<12 { route.surroundings.publisher.missing.note(tier, now: MonotonicTime(nanoseconds: 0)) }
         take(single(86_400_000), route)
         #expect(copies(route).map(\.tier) == [4])
+        var missing = MissingTiers(RetryPolicy())
+        missing.note(5, now: MonotonicTime(nanoseconds: 0))
+        missing.passTime(now: MonotonicTime(nanoseconds: 0) + .seconds(3_599))
+        #expect(missing.positions == [5])
+        missing.passTime(now: MonotonicTime(nanoseconds: 0) + .seconds(3_600))
+        #expect(missing.positions == [])
+    }
+
+    @Test("Where its holding tier is full, it alone ends as exhausted: a result, a letter to replay, and no copy")
+    func full() throws {
+        let route = try openRoute()
+        take(single(86_400_000), route)
+        let copy = try #require(route.surroundings.publisher.unsent.first)
+        route.published(copy, .refused, at: Self.moment(1))
+        #expect(route.tally.counters.outcomes.count(of: .exhausted) == 1)
+        #expect(route.tally.counters.retryCopies.allSatisfy { $0 == 0 })
+        let (result, letter) = try ended(route)
+        for report in [result, letter] {
+            #expect(report.outcome == .exhausted && report.reason == .heldFull && report.action == .replay)
+            #expect(report.detail?.contains("apns.q.retry.hold.6h") == true, "\(report.detail ?? "")")
+            #expect(report.detail?.contains("retry.holding_limit") == true)
+        }
+    }
+
+    @Test("A multicast job that finds its holding tier full ends with each of the positions that its message is about")
+    func fullForMany() throws {
+        let time = Self.wallClock + 9_000
+        let body = #"{"device_tokens":["aa11","bb22","cc33"],"not_before":\#(time),"payload":{"aps":{}}}"#
+        let route = try openRoute()
+        take(delivery(returns: 0, headers: [("x-apns-indexes", "0,2")], body: body), route)
+        let copy = try #require(route.surroundings.publisher.unsent.first)
+        route.published(copy, .refused, at: Self.moment(1))
+        #expect(route.tally.counters.outcomes.count(of: .exhausted) == 2)
+    }
+
+    @Test("A job of a paused campaign waits in a holding tier, for its producer may send as many as it likes")
+    func pausedCampaign() throws {
+        let pause = ControlCommand(
+            id: "1", action: .pause, target: .campaign("c-7/"), author: "anna", issuedAt: 0,
+            until: Self.wallClock + 60_000)
+        let route = try openRoute()
+        route.follow(RouteControl(campaigns: CampaignIndex([pause])))
+        take(single(-10, more: #","reference":"c-7/1""#), route)
+        let notification = try #require(route.devices.next())
+        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
+        #expect(copies(route).map(\.tier) == [7] && route.tally.counters.paused == 1)
+    }
+
+    /// The reports of the result and of the dead letter that a route published.
+    private func ended(_ route: Route) throws -> (result: FinalReport, letter: FinalReport) {
+        var (result, letter): (FinalReport?, FinalReport?)
+        for publication in route.surroundings.publisher.unsent {
+            if case .result(_, let content) = publication.content { result = content.report }
+            if case .deadLetter(let report, _, _) = publication.content { letter = report }
+        }
+        return (try #require(result), try #require(letter))
     }
 }

@@ -122,7 +122,7 @@ struct ConfigurationEnvironmentTests {
         #expect(configuration.lanes == .fixed(3))
         #expect(configuration.broker.heartbeat == .seconds(5))
         #expect(configuration.retry.tiers == [.seconds(1), .seconds(2)])
-        #expect(configuration.retry.tierNames == ["1s", "2s", "1m"])
+        #expect(configuration.retry.tierNames == ["1s", "2s", "hold.1s", "hold.2s", "hold.1m"])
         #expect(configuration.retry.maxAttempts == 2)
         #expect(configuration.broker.uris.map(\.revealed) == ["amqps://u:a,b@h1", "amqp://[::1]"])
         #expect(configuration.instance == "w2")

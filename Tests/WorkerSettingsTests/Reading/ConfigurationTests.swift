@@ -29,7 +29,9 @@ struct ConfigurationTests {
         #expect(configuration.jobMemory == 256 << 20)
         #expect(configuration.retry.tiers == [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1800)])
         #expect(configuration.retry.holdingTiers == [.seconds(3_600), .seconds(21_600)])
-        #expect(configuration.retry.tierNames == ["2s", "15s", "1m", "5m", "30m", "1h", "6h"])
+        let delays = ["2s", "15s", "1m", "5m", "30m"]
+        #expect(configuration.retry.tierNames == delays + (delays + ["1h", "6h"]).map { "hold.\($0)" })
+        #expect(configuration.retry.holdingLimit == 2 << 30)
         #expect(configuration.retry.maxAttempts == 6)
         #expect(configuration.retry.maxAge == .seconds(21600))
         #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full, queues: 1))

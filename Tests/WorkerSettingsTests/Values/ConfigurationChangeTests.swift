@@ -40,6 +40,7 @@ struct ConfigurationChangeTests {
         ("memory.jobs", { $0.jobMemory = 1 << 30 }),
         ("retry.tiers", { $0.retry.tiers = [.seconds(7)] }),
         ("retry.holding_tiers", { $0.retry.holdingTiers = [.seconds(7)] }),
+        ("retry.holding_limit", { $0.retry.holdingLimit = 1 << 30 }),
         ("retry.max_attempts", { $0.retry.maxAttempts = 7 }),
         ("retry.max_age", { $0.retry.maxAge = .seconds(7) }),
         ("results.batch", { $0.results.batch = 7 }),
@@ -57,7 +58,7 @@ struct ConfigurationChangeTests {
         ("shutdown.grace", { $0.shutdownGrace = .seconds(7) }),
     ]
     /// The keys among them that need no restart.
-    private static let followed: Set = ["broker.management", "log.level", "shutdown.grace"]
+    private static let followed: Set = ["broker.management", "retry.holding_limit", "log.level", "shutdown.grace"]
 
     /// A configuration with two routes.
     private static func configuration() throws -> WorkerConfiguration {
