@@ -222,8 +222,9 @@ extension FaultCatalogue {
             // However fast the worker was, some jobs wait for answers now.
             try await ring.publish(200)
             ring.noteHeld(atMost: 200)
+            // RabbitMQ closes the channel, or cancels the consumer from 4.3 on.
             try await ring.until("the broker loses its patience") {
-                try ring.brokerLog.contains("delivery acknowledgement on channel")
+                try ring.worker.log.contains("consumer_timeout")
             }
             ring.apnsProxy?.heal()
             try await ring.awaitReady()

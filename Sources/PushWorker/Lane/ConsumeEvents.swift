@@ -56,9 +56,9 @@ final class ConsumeEvents: BrokerLinkDelegate {
 
     func consumeCancelled(_ channel: UInt16, consumerTag: [UInt8], byBroker: Bool) {
         with(channel) { route in
-            let queue = route.channel.consumeCancelled(consumerTag, byBroker: byBroker, at: lane.moment)
-            guard byBroker, let queue else { return }
-            lane.log.routes.consumerCancelled(of: queue)
+            guard byBroker else { return route.channel.consumeCancelled(consumerTag) }
+            guard let cancel = route.channel.cancelledByBroker(consumerTag, at: lane.moment) else { return }
+            lane.log.routes.consumerCancelled(cancel)
         }
     }
 

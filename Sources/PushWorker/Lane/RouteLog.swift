@@ -34,8 +34,10 @@ struct RouteLog {
     }
 
     /// The broker cancelled the consumer of a queue.
-    func consumerCancelled(of queue: String) {
-        logger.warning("the broker cancelled a consumer", metadata: .with([.queue: "\(queue)"]))
+    func consumerCancelled(_ cancel: RouteChannel.Cancel) {
+        logger.log(
+            level: cancel.level, "the broker cancelled a consumer",
+            metadata: .with([.queue: "\(cancel.queue)", .detail: "\(cancel.cause)"]))
     }
 
     /// The broker closed the channel of a route.
@@ -56,6 +58,8 @@ struct RouteLog {
         switch code {
         case 403: "the worker's user may not read the queue: see `martlet topology render --users`"
         case 404: "make what is missing with `martlet topology apply`"
+        // The other cause is a delivery tag that the broker does not know, which its words name.
+        case 406: "where a delivery timed out: it was not acknowledged within the broker's patience (consumer_timeout)"
         default: nil
         }
     }

@@ -282,7 +282,9 @@ final class Route {
     ///
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
-        arrivals.delivered(delivery, at: moment)
+        // What still arrives on a channel that is given up comes again.
+        guard !channel.consumer.isAbandoned else { return true }
+        return arrivals.delivered(delivery, at: moment)
     }
 
     /// APNs answered a request, or provably or possibly did not.

@@ -100,12 +100,13 @@ final class RouteChannel {
 
     /// The broker closed the channel.
     ///
-    /// - Returns: The level at which the log tells it; nil where the route has ended and asked for the close.
+    /// - Returns: The level at which the log tells it; nil where the route asked for the close.
     @discardableResult
     func closed(code: UInt16, text: String, at moment: Moment) -> Logger.Level? {
+        let isAsked = hasEnded || consumer.isAbandoned
         generationEnded(at: moment)
         consumer.channelClosed(code: code, text: text, now: moment.monotonic, random: &random)
-        guard !hasEnded else { return nil }
+        guard !isAsked else { return nil }
         isInTrouble = true
         return outages.channelClosed(code: code, text: text, now: moment.monotonic)
     }
@@ -127,18 +128,36 @@ final class RouteChannel {
         return outages.consumes(now: moment.monotonic)
     }
 
-    /// A consumer ended.
+    /// A consumer ended, as the worker asked.
+    func consumeCancelled(_ consumerTag: [UInt8]) {
+        guard let queue = ConsumerTag.queue(consumerTag), queues.indices.contains(queue) else { return }
+        consumer.consumeCancelled(queue: queue)
+    }
+
+    /// What the log tells of a consumer that the broker cancelled.
+    struct Cancel {
+        /// The name of the consumer's queue.
+        let queue: String
+        /// Why, in words.
+        let cause: String
+        let level: Logger.Level
+    }
+
+    /// The broker cancelled a consumer. The channel is closed, so that its deliveries come again as after any loss of a
+    /// channel.
     ///
-    /// - Parameters:
-    ///   - consumerTag: Its tag.
-    ///   - byBroker: Whether the broker ended the consumer, and not the worker.
-    ///   - moment: The time.
-    /// - Returns: The name of its queue; nil for a tag that is not the route's.
-    func consumeCancelled(_ consumerTag: [UInt8], byBroker: Bool, at moment: Moment) -> String? {
+    /// - Returns: Nil for a tag that is not the route's, and for a channel that is given up already.
+    func cancelledByBroker(_ consumerTag: [UInt8], at moment: Moment) -> Cancel? {
         guard let queue = ConsumerTag.queue(consumerTag), queues.indices.contains(queue) else { return nil }
-        consumer.consumeCancelled(
-            queue: queue, byBroker: byBroker, now: moment.monotonic, random: &random)
-        return queues[queue]
+        let hasDeliveries = !deliveries.isEmpty
+        guard consumer.cancelledByBroker(hasDeliveries: hasDeliveries, now: moment.monotonic, random: &random) else {
+            return nil
+        }
+        generationEnded(at: moment)
+        isInTrouble = true
+        return Cancel(
+            queue: queues[queue], cause: RouteConsumer.cancelCause(hasDeliveries: hasDeliveries),
+            level: outages.consumerCancelled(now: moment.monotonic))
     }
 
     /// The channel generation ended. Jobs that were not sent are dropped, because the broker delivers them again. Jobs

@@ -8,6 +8,10 @@ package import EventLoop
 /// - To stop is only cancel. The channel stays open, so that what is in flight can still be acknowledged.
 /// - Methods go out one at a time, and their replies come back as events. The request helpers of rabbitmq-c lose frames
 ///   once several channels are live.
+/// - A cancel by the broker ends the whole channel: the route closes it, and opens it again after a pause. RabbitMQ 4.3
+///   cancels a consumer when a delivery is unacknowledged for too long (`consumer_timeout`). That consumer still exists:
+///   it gets messages again once it has acknowledged what it holds, beside the consumer that took its place. Earlier
+///   versions close the channel themselves then. So what follows is the same on all versions.
 package struct RouteConsumer {
     /// One method to send on the route's channel.
     package enum Action: Equatable {
@@ -52,6 +56,8 @@ package struct RouteConsumer {
 
     private enum Channel {
         case closed, opening, open
+        /// The broker cancelled a consumer, so the route closes the channel. Nothing is settled on it any more.
+        case abandoned
     }
 
     /// Unacknowledged messages wanted per consumer; 0 stops consuming.
@@ -146,6 +152,8 @@ package struct RouteConsumer {
     var grantedMessages: Int { consuming.indices.reduce(0) { consuming[$1] ? $0 + granted[$1] : $0 } }
     /// Whether the channel is open, so that acknowledgements can be sent.
     package var isOpen: Bool { channel == .open }
+    /// Whether the broker cancelled a consumer, and the channel is not closed yet.
+    var isAbandoned: Bool { channel == .abandoned }
     /// Whether there is no channel, and the broker owes no answer about one.
     package var isClosed: Bool { channel == .closed }
     /// The prefetch of the present consumers, other than that of `high` jobs. With no other consumer, it is the
@@ -203,6 +211,7 @@ package struct RouteConsumer {
         let action: Action?
         switch channel {
         case .opening: action = nil
+        case .abandoned: action = .closeChannel
         case .closed:
             guard wantedPrefetch > 0, now >= holdUntil else { return nil }
             channel = .opening
@@ -290,20 +299,39 @@ package struct RouteConsumer {
         }
     }
 
-    /// A consumer ended, because we asked for it or because its queue went away.
-    package mutating func consumeCancelled(
-        queue: Int, byBroker: Bool, now: MonotonicTime, random: inout some RandomNumberGenerator
-    ) {
+    /// A consumer ended, because we asked for it.
+    package mutating func consumeCancelled(queue: Int) {
         consuming[queue] = false
-        if byBroker {
-            isServing = false
-            ownTrouble = "the broker cancelled the consumer: its queue was deleted or its leader moved"
-            hold(now: now, random: &random)
-            // A cancel of ours that crossed the broker's is still answered, so it stays pending.
-            if pending == .startConsuming(queue: queue) { pending = nil }
-        } else if pending == .cancelConsuming(queue: queue) {
-            pending = nil
-        }
+        if pending == .cancelConsuming(queue: queue) { pending = nil }
+    }
+
+    /// The broker cancelled a consumer. The channel is given up with all its deliveries.
+    ///
+    /// - Parameters:
+    ///   - hasDeliveries: Whether the channel has unacknowledged deliveries.
+    ///   - now: The time.
+    ///   - random: Draws the pause.
+    /// - Returns: Whether the channel is given up now; false where it was given up before.
+    @discardableResult
+    package mutating func cancelledByBroker(
+        hasDeliveries: Bool, now: MonotonicTime, random: inout some RandomNumberGenerator
+    ) -> Bool {
+        guard channel == .open else { return false }
+        channelGone()
+        channel = .abandoned
+        isOptionalMissing = false
+        ownTrouble = "the broker cancelled the consumer: \(Self.cancelCause(hasDeliveries: hasDeliveries))"
+        hold(now: now, random: &random)
+        return true
+    }
+
+    /// Why the broker cancels a consumer, which it does not say.
+    ///
+    /// - Parameter hasDeliveries: Whether the consumer's channel has unacknowledged deliveries.
+    package static func cancelCause(hasDeliveries: Bool) -> String {
+        let deleted = "its queue was deleted"
+        guard hasDeliveries else { return deleted }
+        return "the broker's patience with a delivery that is not acknowledged ended (consumer_timeout), or \(deleted)"
     }
 
     /// The broker closed the channel, for instance because a queue is missing (404) or may not be read (403).
@@ -324,7 +352,10 @@ package struct RouteConsumer {
             }
             doubtful = queue
         }
+        // The route asked for it, and waits as after the broker's cancel.
+        let isAbandoned = channel == .abandoned
         channelGone()
+        guard !isAbandoned else { return }
         isOptionalMissing = false
         ownTrouble = "the broker closed the channel: \(code) \(text)"
         hold(now: now, random: &random)

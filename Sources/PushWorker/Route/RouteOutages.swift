@@ -35,6 +35,13 @@ final class RouteOutages: Sendable {
         state.withLock { $0.channels.failed("\(code) \(text)", now: now) }
     }
 
+    /// The broker cancelled a consumer of a lane's channel.
+    ///
+    /// - Returns: The level at which the log tells it.
+    func consumerCancelled(now: MonotonicTime) -> Logger.Level {
+        state.withLock { $0.channels.failed("cancelled", now: now) }
+    }
+
     /// A lane whose channel was closed consumes all queues of the route again.
     ///
     /// - Returns: The trouble with the channels that is over; nil without one.

@@ -41,7 +41,7 @@ struct RouteConsumerTests {
         let end: MonotonicTime = 1 + .seconds(10)
         consumer.end(now: 1)
         #expect(consumer.nextAction(now: 1) == .cancelConsuming(queue: 0) && !consumer.isClosed)
-        consumer.consumeCancelled(queue: 0, byBroker: false, now: 1, random: &random)
+        consumer.consumeCancelled(queue: 0)
         #expect(consumer.nextAction(now: 1) == nil && consumer.nextDue(now: 1) == end)
         #expect(consumer.nextAction(now: end) == .closeChannel && consumer.unanswered?.action == .closeChannel)
         #expect(consumer.nextAction(now: end) == nil && !consumer.isClosed)
@@ -113,10 +113,9 @@ struct RouteConsumerTests {
     @Test("changing prefetch means cancel, qos, consume on the same channel")
     func change() {
         var consumer = consuming()
-        var random = SplitMix64(seed: 1)
         consumer.wantedPrefetch = 1_500
         #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 0))
-        consumer.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random)
+        consumer.consumeCancelled(queue: 0)
         #expect(consumer.nextAction(now: 0) == .setPrefetch(1_500))
         consumer.prefetchSet()
         #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
@@ -127,23 +126,23 @@ struct RouteConsumerTests {
     @Test("a consumer's number is that of no earlier consumer of its queue, while its cancel still names the old one")
     func serials() {
         var consumer = consuming(queues: 2)
-        var random = SplitMix64(seed: 1)
         #expect((0...1).map { consumer.serial(of: $0) } == [1, 1])
-        consumer.consumeCancelled(queue: 1, byBroker: true, now: 0, random: &random)
-        #expect(consumer.serial(of: 1) == 1)
-        #expect(consumer.nextAction(now: .distantFuture) == .startConsuming(queue: 1))
-        #expect((0...1).map { consumer.serial(of: $0) } == [1, 2])
+        consumer.wantedPrefetch = 0
+        #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 0) && consumer.serial(of: 0) == 1)
+        consumer.wantedPrefetch = 32
+        consumer.consumeCancelled(queue: 0)
+        #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
+        #expect((0...1).map { consumer.serial(of: $0) } == [2, 1])
     }
 
     @Test("stopping cancels and keeps the channel open for acknowledgements")
     func stop() {
         var consumer = consuming(queues: 2)
-        var random = SplitMix64(seed: 1)
         consumer.wantedPrefetch = 0
         for queue in 0...1 {
             #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: queue))
             #expect(consumer.mayReceive)
-            consumer.consumeCancelled(queue: queue, byBroker: false, now: 0, random: &random)
+            consumer.consumeCancelled(queue: queue)
         }
         #expect(consumer.nextAction(now: 0) == nil)
         #expect(consumer.isOpen && !consumer.mayReceive && consumer.currentPrefetch == 0)
@@ -229,16 +228,79 @@ struct RouteConsumerTests {
         return consumer
     }
 
-    @Test("a queue deleted under the consumer is consumed again, with the channel and its deliveries kept")
-    func cancelledByBroker() {
+    /// How far a consumer had come when the broker cancelled it.
+    enum Stage: CaseIterable {
+        case consuming, cancelling, settingPrefetch, startingTheOther
+
+        /// Brings a consumer of two queues there.
+        func reach(_ consumer: inout RouteConsumer) {
+            guard self != .consuming else { return }
+            consumer.wantedPrefetch = 5
+            #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 0))
+            guard self != .cancelling else { return }
+            consumer.consumeCancelled(queue: 0)
+            #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: 1))
+            consumer.consumeCancelled(queue: 1)
+            #expect(consumer.nextAction(now: 0) == .setPrefetch(5))
+            guard self != .settingPrefetch else { return }
+            consumer.prefetchSet()
+            #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
+            consumer.consumeStarted()
+            #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 1))
+        }
+    }
+
+    @Test(
+        "a cancel by the broker closes the channel at once, whatever was asked; then all begins anew with one consumer each",
+        arguments: Stage.allCases)
+    func cancelledByBroker(at stage: Stage) {
+        var consumer = consuming(queues: 2)
+        var random = SplitMix64(seed: 1)
+        stage.reach(&consumer)
+        #expect(consumer.cancelledByBroker(hasDeliveries: true, now: 0, random: &random))
+        #expect(!consumer.isOpen && !consumer.mayReceive && !consumer.isServing && !consumer.isClosed)
+        #expect(consumer.currentPrefetch == 0)
+        // The consumer of another queue ran out of the broker's patience, too.
+        #expect(!consumer.cancelledByBroker(hasDeliveries: false, now: 0, random: &random))
+        #expect(consumer.nextAction(now: 0) == .closeChannel && consumer.unanswered?.action == .closeChannel)
+        // Answers that crossed the close change nothing.
+        consumer.prefetchSet()
+        consumer.consumeStarted()
+        consumer.consumeCancelled(queue: 0)
+        #expect(consumer.nextAction(now: .distantFuture) == nil)
+        consumer.channelClosed(code: 200, text: "closed as asked for", now: 0, random: &random)
+        #expect(consumer.isClosed && consumer.nextAction(now: 0) == nil)
+        #expect(consumer.trouble?.contains("consumer_timeout") == true)
+        let due = consumer.nextDue(now: 0) ?? 0
+        #expect(due > 0 && consumer.nextAction(now: due) == .openChannel)
+        consumer.channelOpened()
+        #expect(consumer.generation == 2)
+        _ = consumer.nextAction(now: due)
+        consumer.prefetchSet()
+        for queue in 0...1 {
+            #expect(consumer.nextAction(now: due) == .startConsuming(queue: queue))
+            consumer.consumeStarted()
+        }
+        #expect(consumer.isConsuming && consumer.trouble == nil)
+    }
+
+    @Test("a consumer that is cancelled while it is not wanted any more stays without a channel")
+    func cancelledWhilePaused() {
         var consumer = consuming()
         var random = SplitMix64(seed: 1)
-        consumer.consumeCancelled(queue: 0, byBroker: true, now: 0, random: &random)
-        #expect(consumer.isOpen && !consumer.isConsuming)
-        #expect(consumer.nextAction(now: 0) == nil)
-        #expect(consumer.nextAction(now: consumer.nextDue(now: 0) ?? 0) == .startConsuming(queue: 0))
-        consumer.consumeStarted()
-        #expect(consumer.trouble == nil && consumer.generation == 1)
+        consumer.wantedPrefetch = 0
+        consumer.cancelledByBroker(hasDeliveries: true, now: 0, random: &random)
+        #expect(consumer.nextAction(now: 0) == .closeChannel)
+        consumer.channelClosed(code: 200, text: "closed as asked for", now: 0, random: &random)
+        #expect(consumer.nextAction(now: .distantFuture) == nil && !consumer.mayReceive)
+    }
+
+    @Test(
+        "the broker does not say why it cancels: its patience has not ended where it waits for nothing",
+        arguments: [(true, true), (false, false)])
+    func cancelCause(hasDeliveries: Bool, namesPatience: Bool) {
+        let cause = RouteConsumer.cancelCause(hasDeliveries: hasDeliveries)
+        #expect(cause.contains("deleted") && cause.contains("consumer_timeout") == namesPatience)
     }
 
     @Test("what the broker owes an answer to is known with its time, and no longer once that came")
@@ -251,10 +313,7 @@ struct RouteConsumerTests {
         let answers: [(RouteConsumer.Action, (inout RouteConsumer) -> Void)] = [
             (.openChannel, { $0.channelOpened() }), (.setPrefetch(10), { $0.prefetchSet() }),
             (.startConsuming(queue: 0), { $0.consumeStarted() }),
-            (
-                .cancelConsuming(queue: 0),
-                { $0.consumeCancelled(queue: 0, byBroker: false, now: 0, random: &random) }
-            ),
+            (.cancelConsuming(queue: 0), { $0.consumeCancelled(queue: 0) }),
         ]
         var now: MonotonicTime = 0
         for (action, answer) in answers {
@@ -291,7 +350,6 @@ struct RouteConsumerTests {
 
     @Test("the queue of high jobs has a prefetch of its own; changing the one leaves the consumers of the other alone")
     func highPrefetch() {
-        var random = SplitMix64(seed: 1)
         var consumer = RouteConsumer(queues: 2, high: 1)
         consumer.wantedPrefetch = 2
         consumer.wantedHighPrefetch = 50
@@ -306,7 +364,7 @@ struct RouteConsumerTests {
         }
         func cancel(_ queue: Int) {
             #expect(consumer.nextAction(now: 0) == .cancelConsuming(queue: queue))
-            consumer.consumeCancelled(queue: queue, byBroker: false, now: 0, random: &random)
+            consumer.consumeCancelled(queue: queue)
         }
         func expect(_ prefetch: Int, _ high: Int) {
             #expect(consumer.nextAction(now: 0) == nil && consumer.isConsuming)

@@ -96,8 +96,7 @@ extension RouteSuite {
         case .setPrefetch: route.channel.prefetchSet()
         case .startConsuming: route.channel.consumeStarted(at: moment)
         case .cancelConsuming(let queue):
-            _ = route.channel.consumeCancelled(
-                Array(route.channel.consumerTag(queue).utf8), byBroker: false, at: moment)
+            route.channel.consumeCancelled(Array(route.channel.consumerTag(queue).utf8))
         case .closeChannel: route.channel.closed(code: 200, text: "closed as asked for", at: moment)
         }
     }

@@ -85,9 +85,7 @@ struct RouteTurnTests {
         #expect(route.report(at: Self.moment(5), isDraining: false).counters.isAssigned)
         route.serve(false)
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [.cancelConsuming(queue: 0)])
-        #expect(
-            route.channel.consumeCancelled(
-                Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(6)) == "q")
+        route.channel.consumeCancelled(Array(route.channel.consumerTag(0).utf8))
         #expect(route.turn(at: Self.moment(6), LaneCondition()) == [] && route.isDrained)
         route.serve(true)
         #expect(route.turn(at: Self.moment(7), LaneCondition()) == [.setPrefetch(50)], "on the same channel")
@@ -100,8 +98,7 @@ struct RouteTurnTests {
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
         route.serve(false)
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
-        _ = route.channel.consumeCancelled(
-            Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        route.channel.consumeCancelled(Array(route.channel.consumerTag(0).utf8))
         for second in 2...20 {
             #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == [])
             #expect(route.devices.hasWaiting && !route.isDrained)
@@ -122,8 +119,7 @@ struct RouteTurnTests {
         #expect(!route.serve(true) && !route.isServed, "a route that leaves takes no more jobs")
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
         #expect(route.devices.hasWaiting && !route.isDrained)
-        _ = route.channel.consumeCancelled(
-            Array(route.channel.consumerTag(0).utf8), byBroker: false, at: Self.moment(1))
+        route.channel.consumeCancelled(Array(route.channel.consumerTag(0).utf8))
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [])
         #expect(
             !route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.tally.counters.jobsHandedBack == 1)
@@ -189,7 +185,7 @@ struct RouteTurnTests {
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         #expect(route.turn(at: Self.moment(2), leaving) == [.cancelConsuming(queue: 0)])
         #expect(!route.deliveries.ledger.hasDebts && !route.isDrained)
-        _ = route.channel.consumeCancelled(Array("q0.1".utf8), byBroker: false, at: Self.moment(2))
+        route.channel.consumeCancelled(Array("q0.1".utf8))
         #expect(route.turn(at: Self.moment(2), leaving) == [])
         #expect(route.deliveries.ledger.nextDebt == .requeue(1))
         let isFull = route.settleDeliveries(at: Self.moment(2), isDraining: true) { _ in false }
