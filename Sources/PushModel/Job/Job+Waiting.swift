@@ -7,6 +7,10 @@ extension Job {
     /// for the same time.
     package static let longestWait: Int64 = 30 * 86_400_000
 
+    /// How far away `notBefore` of a copy may be, in milliseconds: a year beyond ``longestWait``, so that a clock that was
+    /// set back fails no copy. Without a limit, a copy could go from holding tier to holding tier for ever.
+    package static let longestHold: Int64 = longestWait + 365 * 86_400_000
+
     /// Whether the job must still wait, because `notBefore` has not come.
     ///
     /// - Parameter now: Milliseconds since 1970.

@@ -169,6 +169,10 @@ struct JobReader {
             let days = Job.longestWait / 86_400_000
             return failNotBefore(notBefore, "more than \(days) days from now; publish the job later")
         }
+        if notBefore - now > Job.longestHold {
+            let days = Job.longestHold / 86_400_000
+            return failNotBefore(notBefore, "more than \(days) days from now: is this worker's clock right?")
+        }
         guard let expiry = job.expiry, expiry <= notBefore else { return }
         let name: StaticString = job.deadline == expiry ? JobField.deadline.name : JobField.expiration.name
         failNotBefore(notBefore, "and its \(name) is \(DateTime.write(expiry)): leave time between the two")

@@ -53,6 +53,19 @@ struct JobNotBeforeTests {
         #expect(try copy.job().notBefore == Self.now + Job.longestWait + 1)
     }
 
+    @Test("a copy whose time is years away is refused, so that none goes from tier to tier for ever")
+    func holdLimit() throws {
+        for (time, isHeld) in [(Self.now + Job.longestHold, true), (253_402_300_799_999, false)] {
+            var copy = Self.job(time)
+            copy.headers.append(("x-apns-v", .integer(1)))
+            if isHeld {
+                #expect(try copy.job().notBefore == time)
+            } else {
+                #expect(try copy.defect().reason == .badNotBefore)
+            }
+        }
+    }
+
     @Test(
         "it lies before the deadline and the expiration, and the refusal names the one that it does not",
         arguments: [
