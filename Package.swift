@@ -119,6 +119,10 @@ let package = Package(
             ],
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
+        .target(
+            name: "Simulation", dependencies: ["EventLoop", "TestSupport", collections], path: "Tests/Simulation",
+            swiftSettings: dialect),
+        tests("SimulationTests", ["Simulation", "EventLoop", "LocalStack"]),
         tests("BuffersTests", ["Buffers"]),
         tests("TextTests", ["Text"]),
         tests("EventLoopTests", ["EventLoop", "Text"]),

@@ -1,0 +1,245 @@
+package import EventLoop
+
+/// RabbitMQ as Martlet relies on it, in memory: it speaks AMQP 0-9-1 on bytes, has no socket and no clock, and may do
+/// whatever RabbitMQ is allowed to do. `ConformanceTests` hold it against real brokers.
+///
+/// Not modelled: transactions, priorities of messages, headers exchanges, durable classic queues, flow control.
+package final class ModelBroker {
+    /// The releases whose rules differ for Martlet.
+    package enum Version: String, CaseIterable {
+        case release310 = "3.10.8"
+        case release40 = "4.0.5"
+        case release43 = "4.3.6"
+    }
+
+    /// What a user may do.
+    struct User {
+        var configure: (String) -> Bool = { _ in true }
+        var write: (String) -> Bool = { _ in true }
+        var read: (String) -> Bool = { _ in true }
+        /// Whether a user may publish to a topic exchange with a key; nil without topic permissions.
+        var mayWriteTopic: ((_ exchange: String, _ key: String) -> Bool)?
+
+        func allows(_ right: ModelConnection.Right, _ name: String) -> Bool {
+            switch right {
+            case .configure: configure(name)
+            case .write: write(name)
+            case .read: read(name)
+            }
+        }
+    }
+
+    struct Policy {
+        var priority: Int
+        var applies: (String) -> Bool
+        var definition: WireTable
+    }
+
+    package let version: Version
+    private(set) var now: MonotonicTime
+    /// Milliseconds since 1970.
+    private(set) var wall: Int64
+    var users: [String: User] = ["guest": User()]
+    var exchanges: [String: ModelExchange] = [:]
+    private(set) var queues: [String: ModelQueue] = [:]
+    private var policies: [String: Policy] = [:]
+    private var operatorPolicies: [String: Policy] = [:]
+    private var connections: [Int: ModelConnection] = [:]
+    private var nextConnection = 1
+    /// Why publishing clients are blocked; nil without an alarm.
+    private(set) var alarm: String?
+    /// How long a confirm takes. The world draws it.
+    package var confirmDelay: () -> Duration = { .zero }
+    /// How long a delivery may stay unsettled, in milliseconds; nil for ever.
+    package var consumerTimeout: Int64? = 1_800_000
+    package var channelMax: UInt16 = 2047
+
+    private var touchedQueues: [ModelQueue] = []
+    private var touchedChannels: [ModelChannel] = []
+    private var isSettling = false
+
+    package init(_ version: Version, now: MonotonicTime, wall: Int64) {
+        self.version = version
+        self.now = now
+        self.wall = wall
+        exchanges["amq.topic"] = ModelExchange(.topic)
+        exchanges["amq.direct"] = ModelExchange(.direct)
+        exchanges["amq.fanout"] = ModelExchange(.fanout)
+    }
+
+    /// A client connects.
+    package func connect() -> ModelConnection {
+        defer { nextConnection += 1 }
+        let connection = ModelConnection(nextConnection, broker: self)
+        connections[nextConnection] = connection
+        return connection
+    }
+
+    func gone(_ connection: ModelConnection) {
+        connections[connection.number] = nil
+        for (name, queue) in queues where queue.kind == .exclusive(owner: connection.number) { deleteQueue(name) }
+    }
+
+    // MARK: Objects
+
+    func declareExchange(_ name: String, _ kind: ModelExchange.Kind, arguments: WireTable = WireTable()) {
+        if exchanges[name] == nil { exchanges[name] = ModelExchange(kind, arguments: arguments) }
+    }
+
+    func deleteExchange(_ name: String) {
+        exchanges[name] = nil
+        for source in exchanges.keys { exchanges[source]?.forget(.exchange(name)) }
+    }
+
+    func declareQueue(_ name: String, _ kind: ModelQueue.Kind, arguments: WireTable = WireTable()) {
+        guard queues[name] == nil else { return }
+        let queue = ModelQueue(name, kind, arguments: arguments, broker: self)
+        queues[name] = queue
+        apply(to: queue)
+    }
+
+    func deleteQueue(_ name: String) {
+        guard let queue = queues.removeValue(forKey: name) else { return }
+        for source in exchanges.keys { exchanges[source]?.forget(.queue(name)) }
+        for connection in connections.values.sorted(by: { $0.number < $1.number }) {
+            for (_, channel) in connection.channels.sorted(by: { $0.key < $1.key }) { channel.forget(queue) }
+        }
+    }
+
+    func setPolicy(_ name: String, priority: Int = 0, definition: WireTable, applies: @escaping (String) -> Bool) {
+        policies[name] = Policy(priority: priority, applies: applies, definition: definition)
+        applyPolicies()
+    }
+
+    func setOperatorPolicy(_ name: String, definition: WireTable, applies: @escaping (String) -> Bool) {
+        operatorPolicies[name] = Policy(priority: 0, applies: applies, definition: definition)
+        applyPolicies()
+    }
+
+    func clearPolicy(_ name: String) {
+        policies[name] = nil
+        operatorPolicies[name] = nil
+        applyPolicies()
+    }
+
+    private func applyPolicies() {
+        for queue in queues.values { apply(to: queue) }
+        settle()
+    }
+
+    private func apply(to queue: ModelQueue) {
+        var settings = ModelQueueSettings()
+        settings.take(queue.arguments)
+        for some in [policies, operatorPolicies] {
+            let winner = some.filter { $0.value.applies(queue.name) }
+                .max { ($0.value.priority, $0.key) < ($1.value.priority, $1.key) }
+            if let winner { settings.take(winner.value.definition) }
+        }
+        queue.settings = settings
+        touched(queue)
+    }
+
+    private func alternate(of name: String) -> String? {
+        if let given = exchanges[name]?.arguments["alternate-exchange"]?.string { return given }
+        return policies.filter { $0.value.applies(name) }.max { $0.value.priority < $1.value.priority }?
+            .value.definition["alternate-exchange"]?.string
+    }
+
+    // MARK: Routing
+
+    /// Leads a message to its queues.
+    ///
+    /// - Parameters:
+    ///   - confirm: Is told once all of them have stored it.
+    ///   - unrouted: Called where no queue takes it, before the confirm.
+    func route(_ message: ModelMessage, confirm: ModelConfirm?, unrouted: () -> Void = {}) {
+        var keys = [message.routingKey]
+        var message = message
+        for header in ["CC", "BCC"] {
+            guard case .array(let more)? = message.properties.headers?[header] else { continue }
+            keys += more.compactMap(\.string)
+        }
+        if message.properties.headers?["BCC"] != nil {
+            message.properties.headers?["BCC"] = nil
+            message.original = nil
+        }
+        let found = queueNames(from: message.exchange, keys: keys).compactMap { queues[$0] }
+        if found.isEmpty { unrouted() }
+        confirm?.await(found.count)
+        for queue in found { queue.publish(message, confirm: confirm) }
+    }
+
+    private func queueNames(from exchange: String, keys: [String]) -> [String] {
+        guard !exchange.isEmpty else { return keys.filter { queues[$0] != nil } }
+        var (names, seen, waiting): ([String], Set<String>, [String]) = ([], [], [exchange])
+        while let name = waiting.popLast() {
+            guard seen.insert(name).inserted, let exchange = exchanges[name] else { continue }
+            let destinations = keys.flatMap { exchange.destinations(of: $0) }
+            if destinations.isEmpty, let other = alternate(of: name) { waiting.append(other) }
+            for destination in destinations {
+                switch destination {
+                case .queue(let queue): if !names.contains(queue) { names.append(queue) }
+                case .exchange(let next): waiting.append(next)
+                }
+            }
+        }
+        return names
+    }
+
+    // MARK: Work that follows from other work
+
+    func touched(_ queue: ModelQueue) {
+        if !touchedQueues.contains(where: { $0 === queue }) { touchedQueues.append(queue) }
+    }
+
+    func touched(_ channel: ModelChannel) {
+        if !touchedChannels.contains(where: { $0 === channel }) { touchedChannels.append(channel) }
+    }
+
+    /// Lets queues deliver, and channels confirm, until nothing is left to do now.
+    func settle() {
+        guard !isSettling else { return }
+        isSettling = true
+        defer { isSettling = false }
+        while !touchedQueues.isEmpty || !touchedChannels.isEmpty {
+            let (queues, channels) = (touchedQueues, touchedChannels)
+            touchedQueues.removeAll()
+            touchedChannels.removeAll()
+            for queue in queues { queue.deliver() }
+            for channel in channels { channel.sendConfirms() }
+        }
+    }
+
+    // MARK: Time
+
+    /// When time alone changes something; nil for never.
+    package var nextDue: MonotonicTime? {
+        let queues = queues.values.compactMap(\.nextDue).min()
+        let connections = connections.values.compactMap(\.nextDue).min()
+        return [queues, connections].compactMap(\.self).min()
+    }
+
+    /// Time passed.
+    package func advance(to now: MonotonicTime, wall: Int64) {
+        self.now = now
+        self.wall = wall
+        for (_, queue) in queues.sorted(by: { $0.key < $1.key }) where queue.nextDue.map({ $0 <= now }) ?? false {
+            queue.passTime()
+        }
+        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.passTime() }
+        settle()
+    }
+
+    // MARK: What operators and fate do
+
+    /// An alarm begins, or ends.
+    package func setAlarm(_ reason: String?) {
+        alarm = reason
+        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.tellBlocked() }
+    }
+
+    /// The node restarts: all connections are gone, and everything that was confirmed is there.
+    package func restart() {
+        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.cut() }
+    }
+}
