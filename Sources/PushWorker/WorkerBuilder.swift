@@ -75,7 +75,8 @@ package struct WorkerBuilder {
         return LaneSettings(
             index: 0, routes: [], routeCount: configuration.routes.count, credentials: credentials,
             instance: configuration.instance, broker: configuration.broker,
-            policy: retry.policy, tierNames: retry.tierNames, version: version, replyPattern: pattern,
+            policy: retry.policy, tierNames: retry.tierNames, version: version,
+            jobsFrom: configuration.jobsFrom, replyPattern: pattern,
             includesDeviceToken: configuration.results.deviceToken == .full,
             resultsQueues: configuration.results.queues,
             prefetch: configuration.prefetch.fixedValue,

@@ -8,6 +8,8 @@ package struct FieldTableReader: Sendable {
     /// The most bytes of headers after workers and brokers have added theirs: the attempt, where the message died, how
     /// often it came back.
     package static let maximumSizeOfCopies = maximumSize + 4_096
+    /// More bytes than a broker's frame has room for: the limit of readers that must see all headers.
+    package static let maximumSizeOfFrames = 1 << 20
     /// How many tables and arrays may be nested, the headers' own included.
     package static let maximumDepth = 8
 
@@ -15,7 +17,8 @@ package struct FieldTableReader: Sendable {
     private let maximumDepth: Int
     private let maximumSize: Int
     private let isArray: Bool
-    private var offset: Int
+    /// Where the next entry begins.
+    package private(set) var offset: Int
 
     /// A reader of a table's content.
     ///

@@ -90,7 +90,7 @@ extension OutgoingMessage {
     /// - Parameters:
     ///   - field: The header, as read by `FieldTableReader`.
     ///   - source: The buffer it was read from. With another buffer the copy is wrong, or the process traps.
-    /// - Throws: `malformedTable` if a nested table or array is damaged, too deep or too large.
+    /// - Throws: `malformedTable` if a nested table or array is damaged or too deep.
     package mutating func addHeader(copying field: Field, from source: borrowing [UInt8]) throws(AMQPError) {
         let name = append(source.span.extracting(field.name))
         switch field.value {
@@ -98,7 +98,7 @@ extension OutgoingMessage {
             let value = append(source.span.extracting(range))
             addHeader(at: name, kind: field.kind, bits: 0, value: value, size: 4 + value.count)
         default:
-            addHeader(at: name, kind: field.kind, value: try FieldValue(field, in: source))
+            addHeader(at: name, kind: field.kind, value: try FieldValue(field, in: source, keepingWidths: true))
         }
     }
 
@@ -129,6 +129,7 @@ extension FieldValue {
         case .text: UInt8(ascii: "S")
         case .bytes: UInt8(ascii: "x")
         case .integer: UInt8(ascii: "l")
+        case .narrow(_, let kind): kind
         case .unsigned: UInt8(ascii: "L")
         case .boolean: UInt8(ascii: "t")
         case .timestamp: UInt8(ascii: "T")
@@ -144,7 +145,7 @@ extension FieldValue {
     /// The bits of a number; zero for everything else.
     var bits: UInt64 {
         switch self {
-        case .integer(let number): UInt64(bitPattern: number)
+        case .integer(let number), .narrow(let number, _): UInt64(bitPattern: number)
         case .unsigned(let number), .timestamp(let number): number
         case .boolean(let truth): truth ? 1 : 0
         case .float(let number): UInt64(number.bitPattern)

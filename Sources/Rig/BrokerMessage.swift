@@ -86,7 +86,7 @@ package struct BrokerMessage {
         switch value {
         case .text(let bytes): String(decoding: bytes, as: UTF8.self)
         case .bytes(let bytes): HexText.text(bytes)
-        case .integer(let number): "\(number)"
+        case .integer(let number), .narrow(let number, _): "\(number)"
         case .unsigned(let number): "\(number)"
         case .boolean(let truth): "\(truth)"
         case .timestamp(let seconds): DateTime.write(Int64(clamping: seconds) &* 1000, withMilliseconds: true)

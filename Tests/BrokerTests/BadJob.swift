@@ -72,12 +72,8 @@ extension BadJob {
         BadJob(
             "a payload of 4,097 bytes", .payloadTooLarge,
             .enveloped(#"{"device_token":"\#(token)","payload":{"s":"\#(String(repeating: "S", count: 4_089))"}}"#)),
-        BadJob("another topic than its key", .routingMismatch, fields(#""topic":"com.example.wrong""#)).with {
-            $0.key = "development.com.example.wrong"
-        },
-        BadJob("another environment than its key", .routingMismatch, fields(#""environment":"production""#)).with {
-            $0.key = "production.com.example.app"
-        },
+        BadJob("another topic than its key", .routingMismatch, fields(#""topic":"com.example.wrong""#)),
+        BadJob("another environment than its key", .routingMismatch, fields(#""environment":"production""#)),
         BadJob("an unknown environment", .badEnvironment, fields(#""environment":"staging""#)),
         BadJob(
             "a collapse id of 65 bytes", .badCollapseID,
@@ -166,7 +162,7 @@ extension BadJob {
             "a topic of another route", .routingMismatch,
             fields(#""topic":"com.example.other","environment":"development""#)
                 .keyed("apns.q.jobs.app", exchange: "")
-        ).with { $0.key = "development.com.example.other" },
+        ).with { $0.key = "-.-" },
         BadJob(
             "a body of 10 MB", .bodyTooLarge,
             .raw(body: String(repeating: "S", count: 10_000_000))

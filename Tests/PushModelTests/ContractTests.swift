@@ -348,8 +348,8 @@ struct ContractTests {
             #expect(found.count == 1, "\(name)")
             read.formUnion(found)
         }
-        // Those that a worker writes on its copies.
-        let written: Set = ["version", "attempt", "firstAttemptAt", "indexes", "duplicate"]
+        // Those that a worker writes on its copies and dead letters.
+        let written: Set = ["version", "attempt", "firstAttemptAt", "indexes", "duplicate", "originalRoutingKey"]
         #expect(Set(all).subtracting(none).subtracting(written) == read)
         #expect(read.count == names.count)
         #expect(try Self.properties(of: "job-headers") == names.filter { !$0.hasPrefix("apns-") })

@@ -25,6 +25,7 @@ struct MessageBuilder {
     var replyTo: String?
     var timestamp: UInt64?
     var redelivered = false
+    var way = DeliveryWay.published
     var headers: [(String, Value)] = []
     var body: [UInt8]
 
@@ -93,7 +94,7 @@ struct MessageBuilder {
         return JobMessage(
             bytes: bytes, routingKey: key, contentType: type, contentEncoding: encoding, messageID: id,
             correlationID: correlation, replyTo: reply, timestamp: timestamp, body: bodyRange,
-            redelivered: redelivered, headers: found)
+            redelivered: redelivered, way: way, headers: found)
     }
 
     func decode() -> Result<Job, JobDefect> {

@@ -89,7 +89,8 @@ extension DeadCommand {
                 let job = Result { () throws(ReplayedJob.Obstacle) in
                     try ReplayedJob(
                         letter, name: name, deadline: deadline?.milliseconds(now: now),
-                        includesDeadTokens: selection.outcome.contains(Outcome.deadToken.rawValue), now: now)
+                        includesDeadTokens: selection.outcome.contains(Outcome.deadToken.rawValue),
+                        includesUntrusted: selection.filter.reason.contains(Reason.untrustedSource.rawValue), now: now)
                 }
                 switch job {
                 case .success(let job) where !dryRun: try replay.publish(job, of: letter)

@@ -12,6 +12,8 @@ struct ReplayedJob {
         case replayed
         /// Its device tokens are dead.
         case deadTokens
+        /// The job came by a way that nobody vouches for, so its routing key may be another app's.
+        case untrusted
         /// The job's deadline has passed.
         case deadlinePassed
         /// The job's expiration has passed. The expiration is part of the job, and a replay does not change the job.
@@ -24,6 +26,8 @@ struct ReplayedJob {
             switch self {
             case .replayed: "were replayed under this name and failed again"
             case .deadTokens: "have dead device tokens (--outcome dead_token replays these, too)"
+            case .untrusted:
+                "came by a way that workers do not trust (--reason \(Reason.untrustedSource.rawValue) replays these, too)"
             case .deadlinePassed: "have a deadline that has passed (--deadline gives a later one)"
             case .expirationPassed: "have an expiration that has passed (publish new jobs instead)"
             case .invalid(let why): "would be refused again: \(why)"
@@ -45,13 +49,16 @@ struct ReplayedJob {
     ///   - name: The replay's name, for `x-apns-replay`.
     ///   - deadline: The job's new deadline in milliseconds since 1970; nil to keep that of the job.
     ///   - includesDeadTokens: Whether letters of dead device tokens are wanted, too.
+    ///   - includesUntrusted: Whether letters of jobs with an unproved routing key are wanted, too.
     ///   - now: Milliseconds since 1970.
     /// - Throws: What is in the way.
     init(
-        _ letter: DeadLetter, name: String, deadline: Int64?, includesDeadTokens: Bool, now: Int64
+        _ letter: DeadLetter, name: String, deadline: Int64?, includesDeadTokens: Bool, includesUntrusted: Bool = false,
+        now: Int64
     ) throws(Obstacle) {
         guard letter.message.header(HeaderName.replay) != name else { throw .replayed }
         guard includesDeadTokens || letter.outcome != "\(Outcome.deadToken.text)" else { throw .deadTokens }
+        guard includesUntrusted || letter.reason != Reason.untrustedSource.rawValue else { throw .untrusted }
         let bytes = letter.message.delivery.bytes
         guard let properties = try? MessagePropertyReader(bytes, letter.message.delivery.properties) else {
             throw .invalid("its properties are damaged")

@@ -159,7 +159,7 @@ struct JobHelp: ParsableCommand {
             A header wins over the field that says the same. Numbers may be integers or their decimal digits as text. \
             All headers together have at most 32 KiB and 8 levels. The worker writes \(HeaderName.version), \
             \(HeaderName.attempt), \(HeaderName.firstAttemptAt), \(HeaderName.indexes) and \(HeaderName.duplicate) \
-            itself; leave them out.
+            itself; leave them out, and \(BrokerHeader.death), too.
             """, entries: headers.filter { !$0.name.hasPrefix("apns-") })
         help.add("Headers of a raw job", entries: headers.filter { $0.name.hasPrefix("apns-") })
         help.add(

@@ -81,6 +81,7 @@ package struct Reason: RawRepresentable, Hashable, Sendable {
         case routingMismatch = "RoutingMismatch"
         case tooManyTokens = "TooManyTokens"
         case unreachable = "Unreachable"
+        case untrustedSource = "UntrustedSource"
     }
 
     /// The listed reason, or nil where `other` holds its text.
@@ -282,4 +283,6 @@ extension Reason {
     package static let tooManyTokens = Reason(.tooManyTokens)
     /// No connection to the host that the job needs could be made, or APNs provably did not take the request 100 times.
     package static let unreachable = Reason(.unreachable)
+    /// The job came by an exchange, or by the dead letters of a queue, that nobody vouches for.
+    package static let untrustedSource = Reason(.untrustedSource)
 }

@@ -22,6 +22,8 @@ package struct Job: Sendable {
     @Packed package internal(set) var body: Range<Int>
     /// The routing key it came with.
     @Packed package internal(set) var routingKey: Range<Int>
+    /// The legible routing key that the job had before somebody moved it to another queue. Nothing proves it.
+    @PackedIfAny package internal(set) var firstRoutingKey: Range<Int>?
     /// The payload's bytes, sent as they are.
     @Packed package internal(set) var payload: Range<Int> = 0..<0
 
@@ -161,6 +163,31 @@ package struct Job: Sendable {
     package func isExpired(at now: Int64) -> Bool {
         guard let expiry else { return false }
         return now > expiry
+    }
+
+    /// Whether its routing key names environment, class and topic.
+    package var hasLegibleKey: Bool { JobRoutingKey(routingKey, in: bytes.span) != nil }
+
+    /// The environment and the topic of the first routing key of a job that was moved; nil without one.
+    package var firstPlace: (environment: APNSEnvironment, topic: Range<Int>)? {
+        guard let firstRoutingKey, let key = JobRoutingKey(firstRoutingKey, in: bytes.span) else { return nil }
+        return (key.environment, key.topic)
+    }
+
+    /// Forgets the first routing key, which belongs to another route.
+    package mutating func forgetFirstRoutingKey() { firstRoutingKey = nil }
+
+    /// Forgets environment and topic, which nothing proves. Results and dead letters of the job then name neither.
+    package mutating func forgetPlace() {
+        environment = nil
+        topic = 0..<0
+    }
+
+    /// Forgets what the job itself says of environment and topic. A key that is not legible may still begin with an
+    /// environment.
+    package mutating func forgetOwnPlace() {
+        environment = APNSEnvironment(firstWordOf: bytes.span.extracting(routingKey))
+        topic = 0..<0
     }
 
     /// Appends the canonical routing key, `<environment>.<class>.<topic>`, which retry copies use.

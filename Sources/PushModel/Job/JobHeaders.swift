@@ -46,6 +46,8 @@ package struct JobHeaders: Sendable {
     var indexes: HeaderValue?
     /// The value of `HeaderName.duplicate`.
     var duplicate: HeaderValue?
+    /// The value of `HeaderName.originalRoutingKey`; the first where there are several.
+    var originalRoutingKey: HeaderValue?
     /// Whether one of the headers above came twice.
     var hasDuplicates = false
     /// How many headers begin with `apns-` and are not known to this version.
@@ -87,6 +89,7 @@ package struct JobHeaders: Sendable {
         case 17 where name.matches(HeaderName.onUnknown): Self.put(value, &onUnknown, &hasDuplicates)
         case 18 where name.matches(HeaderName.enqueuedAt): Self.put(value, &enqueuedAt, &hasDuplicates)
         case 23 where name.matches(HeaderName.firstAttemptAt): Self.put(value, &firstAttemptAt, &hasDuplicates)
+        case 27 where name.matches(HeaderName.originalRoutingKey): originalRoutingKey = originalRoutingKey ?? value
         case 5...: if name.extracting(0..<5).matches("apns-" as StaticString) { unknownCount += 1 }
         default: break
         }
@@ -97,9 +100,6 @@ package struct JobHeaders: Sendable {
     private static func put(_ value: HeaderValue, _ place: inout HeaderValue?, _ hasDuplicates: inout Bool) {
         if place == nil { place = value } else { hasDuplicates = true }
     }
-
-    /// Whether a worker wrote the message as a retry copy.
-    package var isCopy: Bool { version != nil }
 
     /// Whether the message has one of three headers that only raw jobs use: device token, topic or push type.
     var hasRawFields: Bool { deviceToken != nil || topic != nil || pushType != nil }

@@ -20,6 +20,8 @@ package struct JobMessage: Sendable {
     package var body: Range<Int>
     /// Whether the broker says it may have delivered the message before.
     package var redelivered: Bool
+    /// How it came to its queue.
+    package var way: DeliveryWay
     /// The headers that matter, collected one by one.
     package var headers: JobHeaders
 
@@ -27,7 +29,8 @@ package struct JobMessage: Sendable {
     package init(
         bytes: [UInt8], routingKey: Range<Int>, contentType: Range<Int>? = nil, contentEncoding: Range<Int>? = nil,
         messageID: Range<Int>? = nil, correlationID: Range<Int>? = nil, replyTo: Range<Int>? = nil,
-        timestamp: UInt64? = nil, body: Range<Int>, redelivered: Bool = false, headers: JobHeaders = JobHeaders()
+        timestamp: UInt64? = nil, body: Range<Int>, redelivered: Bool = false, way: DeliveryWay = .published,
+        headers: JobHeaders = JobHeaders()
     ) {
         self.bytes = bytes
         self.routingKey = routingKey
@@ -39,6 +42,7 @@ package struct JobMessage: Sendable {
         self.timestamp = timestamp
         self.body = body
         self.redelivered = redelivered
+        self.way = way
         self.headers = headers
     }
 }

@@ -68,8 +68,11 @@ struct JobReader {
     private mutating func readHistory() {
         readEnqueuedAt()
         if let value = written.headers.replay { job.replay = written.text(value, HeaderName.replay, .badHeaders) }
-        // Only workers write these headers. So they count only beside the version, which a worker writes.
-        guard let version = written.headers.version, let number = written.number(version), number >= 1 else { return }
+        if written.way == .moved { readFirstKey() }
+        // Anybody can write these headers. They are a worker's only in what comes back from a tier.
+        guard written.way == .returned, let version = written.headers.version, let number = written.number(version),
+            number >= 1
+        else { return }
         if let value = written.headers.attempt {
             if let attempt = written.number(value), attempt >= 1, attempt <= 1_000_000 {
                 job.attempt = Int(attempt)
@@ -87,6 +90,14 @@ struct JobReader {
         {
             job.redelivered = true
         }
+    }
+
+    /// Reads the routing key that a dead letter had as a job, before somebody moved it to a queue.
+    private mutating func readFirstKey() {
+        guard case .text(let key)? = written.headers.originalRoutingKey,
+            JobRoutingKey(key, in: written.bytes.span) != nil
+        else { return }
+        job.firstRoutingKey = key
     }
 
     /// Reads when the producer queued the job: from the header, else from the property. A property that is not a
@@ -165,7 +176,7 @@ struct JobReader {
     ///   - now: The same, for the present.
     private mutating func checkNotBefore(_ notBefore: Int64, now: Int64) {
         // A worker checked the original of a copy. A clock that was set back since then must not fail the copy.
-        if !written.headers.isCopy, notBefore - now > Job.longestWait {
+        if written.way != .returned, notBefore - now > Job.longestWait {
             let days = Job.longestWait / 86_400_000
             return failNotBefore(notBefore, "more than \(days) days from now; publish the job later")
         }

@@ -39,31 +39,30 @@ struct JobRouting {
         }
     }
 
-    /// Takes the environment and the topic from the key if the job lacks them. Refuses a job that contradicts the key.
+    /// Takes the environment and the topic from the key. Refuses a job that contradicts the key. Its results and its
+    /// dead letter go under what the key names, because only the key is under the broker's permissions.
     private mutating func compare(with key: JobRoutingKey, _ written: inout WrittenJob) {
         if let environment, environment != key.environment {
             written.fail(
                 .routingMismatch, "the job says \(environment.rawValue), its routing key \(key.environment.rawValue)")
         }
-        if topic.isEmpty {
-            topic = key.topic
-        } else if !written.sameBytes(topic, key.topic) {
+        if !topic.isEmpty, !written.sameBytes(topic, key.topic) {
             let (mine, other) = (Self.text(topic, written), Self.text(key.topic, written))
             written.fail(.routingMismatch, "the job's topic is \(mine), its routing key's \(other)")
         }
-        if environment == nil { environment = key.environment }
+        environment = key.environment
+        topic = key.topic
     }
 
     /// Refuses a job that lacks the environment or the topic and whose routing key does not follow the pattern.
     private mutating func requireBoth(_ written: inout WrittenJob, _ routingKey: Range<Int>) {
-        if topic.isEmpty {
-            written.fail(
-                .missingTopic, "the job names no topic, and its routing key is not <environment>.<class>.<topic>")
-        }
+        let why =
+            written.way == .moved
+            ? "it was moved here without its routing key: use martlet dead replay, or publish it with its key"
+            : "its routing key is not <environment>.<class>.<topic>"
+        if topic.isEmpty { written.fail(.missingTopic, "the job names no topic, and \(why)") }
         if environment == nil {
-            written.fail(
-                .missingEnvironment,
-                "the job names no environment, and its routing key is not <environment>.<class>.<topic>")
+            written.fail(.missingEnvironment, "the job names no environment, and \(why)")
             // This is not enough to send a push, but the result's routing key can name the environment.
             environment = APNSEnvironment(firstWordOf: written.bytes.span.extracting(routingKey))
         }

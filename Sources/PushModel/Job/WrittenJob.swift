@@ -8,6 +8,8 @@ struct WrittenJob {
     var bytes: [UInt8]
     /// The headers of the message.
     let headers: JobHeaders
+    /// How the message came.
+    let way: DeliveryWay
     /// The fields of an enveloped job; empty for a raw one.
     private(set) var envelope = Envelope()
     /// Which of the two forms the job has; nil if the content type names neither.
@@ -22,6 +24,7 @@ struct WrittenJob {
         // The written job becomes the buffer's only owner. So texts can be appended without copying the buffer.
         message.bytes = []
         headers = message.headers
+        way = message.way
         readForm(message.contentType, message.contentEncoding)
         if form == .enveloped { readEnvelope(message.body) }
     }

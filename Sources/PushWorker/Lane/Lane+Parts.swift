@@ -39,8 +39,9 @@ extension Lane {
     func makeRoute(_ own: LaneSettings.RouteSettings, at position: Int) -> Route {
         let surroundings = RouteSurroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
-            journal: journal, earlier: settings.journal, spans: settings.spans, resultsBatch: own.resultsBatch,
-            memory: settings.memory, tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
+            jobsFrom: settings.jobsFrom, journal: journal, earlier: settings.journal, spans: settings.spans,
+            resultsBatch: own.resultsBatch, memory: settings.memory, tell: settings.tell,
+            open: { [unowned self] in open($1, of: $0) })
         let route = settings.makeRoute(own, at: position, in: surroundings)
         // If other routes can use the files, no other log line says why this route begins without a credential.
         if let name = route.credential.name, let reason = route.credential.defect,

@@ -67,6 +67,8 @@ struct LaneSettings: Sendable {
     var tierNames: [String]
     /// The program's version, which operators see at the broker.
     var version: String
+    /// The exchanges that may lead jobs to the worker, beside ours.
+    var jobsFrom: [String] = []
     /// Which `reply_to` are allowed.
     var replyPattern: ReplyPattern
     /// Whether results name the device token.

@@ -41,7 +41,8 @@ struct BrokerLetter {
         let isUnread = cause == .deliveryLimit || DeliveryReader.returns(of: delivery) >= PoisonWatch<Delivery>.limit
         // The broker does not say whether it had delivered the job before.
         var message = JobMessage(
-            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body, redelivered: true)
+            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body, redelivered: true,
+            way: TopologyNames.isReturnQueue(death.queue) ? .returned : .published)
         // Letters from queues of jobs without a route have another key than their jobs.
         if let key = death.routingKey {
             let start = message.bytes.count
@@ -49,9 +50,12 @@ struct BrokerLetter {
             message.routingKey = start..<message.bytes.count
         }
         // What cannot be read was of no use to a worker either. The result then has fewer fields.
-        try? DeliveryReader.read(delivery.properties, into: &message)
+        _ = try? DeliveryReader.read(delivery.properties, into: &message)
+        var read = Self.job(message, isUnread: isUnread, now: now)
+        // Only a routing key proves that a producer may speak of an app.
+        if !read.hasLegibleKey { read.forgetOwnPlace() }
         job = JobInFlight(
-            job: Self.job(message, isUnread: isUnread, now: now), refusal: Self.report(of: cause), deliveryTag: 0,
+            job: read, refusal: Self.report(of: cause), deliveryTag: 0,
             generation: 0, properties: delivery.properties, receivedAt: now)
         var indexes: [Int] = []
         while let index = job.nextIndex() { indexes.append(index) }

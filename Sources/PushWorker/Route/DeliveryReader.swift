@@ -12,6 +12,8 @@ struct DeliveryReader {
     let claim: RouteClaim?
     /// The names of the queues of the tiers, in the order of their positions.
     let tiers: [String]
+    /// The exchanges of `jobs.from`.
+    private let trusted: [[UInt8]]
     private let decoder = JobDecoder()
 
     /// Creates the reader of one route.
@@ -20,7 +22,9 @@ struct DeliveryReader {
     ///   - route: The name of the route.
     ///   - claim: Which (environment, topic) pairs may arrive; nil for the route that answers `NoRoute`.
     ///   - tiers: The tiers, in the order of their positions.
-    init(route: String, claim: RouteClaim?, tiers: [RetryTier]) {
+    ///   - trusted: The exchanges of `jobs.from`.
+    init(route: String, claim: RouteClaim?, tiers: [RetryTier], trusting trusted: [String] = []) {
+        self.trusted = trusted.map { Array($0.utf8) }
         self.route = route
         self.claim = claim
         self.tiers = tiers.map(\.queue)
@@ -50,42 +54,93 @@ struct DeliveryReader {
         _ delivery: consuming Delivery, poisonous: Int64?, now: Int64, returned: (Int) -> Void
     ) -> Result<Job, JobDefect> {
         let isTruncated = delivery.isTruncated
-        let (size, properties) = (delivery.bodySize, delivery.properties)
+        let (size, properties, exchange) = (delivery.bodySize, delivery.properties, delivery.exchange)
         var message = JobMessage(
             bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body,
             redelivered: delivery.redelivered)
+        let damage: AMQPError?
         do throws(AMQPError) {
-            try Self.read(properties, into: &message)
+            let foreign = try Self.read(properties, into: &message)
+            message.way = DeliveryWay(exchange: exchange, foreignDeath: foreign, in: message.bytes, trusting: trusted)
+            damage = nil
         } catch {
-            return .failure(decoder.refuse(message, .badHeaders, error.message, now: now, random: Self.bits))
+            message.way = DeliveryWay(
+                exchange: exchange, damagedHeadersOf: properties, in: message.bytes, trusting: trusted)
+            damage = error
+        }
+        if let damage { return .failure(refuse(message, .badHeaders, damage.message, now: now)) }
+        if let why = message.way.refusal(in: message.bytes) {
+            return .failure(refuse(message, .untrustedSource, why, now: now))
         }
         if isTruncated {
             let detail = "the body has \(size) bytes, and a job may have \(JobDecoder.maximumBodyLength): split the job"
-            return .failure(decoder.refuse(message, .bodyTooLarge, detail, now: now, random: Self.bits))
+            return .failure(refuse(message, .bodyTooLarge, detail, now: now))
         }
         if let poisonous {
             let detail =
                 "it came back to its queue \(poisonous) times, and every worker that took it up may have "
                 + "died of it: look for the cause before it is replayed"
-            return .failure(decoder.refuseUnread(message, .poison, detail, now: now, random: Self.bits))
+            return .failure(refuse(message, .poison, detail, isUnread: true, now: now))
         }
-        if message.headers.isCopy, let tier = tier(of: message, properties) { returned(tier) }
+        if message.way == .returned, let tier = tier(of: message, properties) { returned(tier) }
         guard let claim else {
             let detail =
                 JobRoutingKey.mistake(message.routingKey, in: message.bytes.span)
                 ?? "no route takes this routing key: check its environment and topic against the workers' routes"
-            return .failure(decoder.refuse(message, .noRoute, detail, now: now, random: Self.bits))
+            return .failure(refuse(message, .noRoute, detail, now: now))
         }
-        let decoded = decoder.decode(message, now: now, random: Self.bits)
-        guard case .success(let job) = decoded, !claim.covers(job) else { return decoded }
-        return .failure(
-            job.refused(
-                .routingMismatch,
-                "environment and topic belong to another route than \(route), whose queue delivered the job"))
+        return judge(decoder.decode(message, now: now, random: Self.bits), claim)
+    }
+
+    /// Refuses a job that another route claims.
+    private func judge(_ decoded: consuming Result<Job, JobDefect>, _ claim: RouteClaim) -> Result<Job, JobDefect> {
+        switch decoded {
+        case .success(var job):
+            if !claim.covers(job) {
+                return .failure(
+                    proved(
+                        job.refused(
+                            .routingMismatch,
+                            "environment and topic belong to another route than \(route), whose queue delivered the job"
+                        )))
+            }
+            if job.firstRoutingKey != nil { keepFirstKey(of: &job) }
+            return .success(job)
+        case .failure(let defect): return .failure(proved(defect))
+        }
     }
 
     /// Random bits for the id of a job that brings none.
     private static func bits() -> UInt64 { UInt64.random(in: 0 ... .max) }
+
+    private func refuse(
+        _ message: consuming JobMessage, _ reason: Reason, _ detail: String, isUnread: Bool = false, now: Int64
+    ) -> JobDefect {
+        let isUntrusted = message.way.isUntrusted
+        var defect =
+            isUnread
+            ? decoder.refuseUnread(message, reason, detail, now: now, random: Self.bits)
+            : decoder.refuse(message, reason, detail, now: now, random: Self.bits)
+        defect = proved(defect)
+        if isUntrusted { defect.job.forgetPlace() }
+        return defect
+    }
+
+    /// The refused job with the environment and the topic that its way proves: those of its routing key, or those that
+    /// the route claims.
+    private func proved(_ defect: consuming JobDefect) -> JobDefect {
+        keepFirstKey(of: &defect.job)
+        if !defect.job.hasLegibleKey, !(claim?.covers(defect.job) ?? false) { defect.job.forgetOwnPlace() }
+        return defect
+    }
+
+    /// Lets a job that was moved keep its first routing key, if the route claims that. Anybody could have written it.
+    private func keepFirstKey(of job: inout Job) {
+        guard let place = job.firstPlace,
+            claim?.covers(place.environment, job.bytes.span.extracting(place.topic)) != true
+        else { return }
+        job.forgetFirstRoutingKey()
+    }
 
     /// The position of the tier from which a retry copy came back; nil where its headers name none.
     ///
@@ -104,7 +159,11 @@ struct DeliveryReader {
     }
 
     /// Notes in the message where its properties and headers are.
-    static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) {
+    ///
+    /// - Returns: The queue that is not ours and that dead-lettered the message; nil if there is none.
+    /// - Throws: `malformedTable`, also for headers over the limits.
+    @discardableResult
+    static func read(_ range: Range<Int>, into message: inout JobMessage) throws(AMQPError) -> Range<Int>? {
         let properties = try MessagePropertyReader(message.bytes, range)
         message.contentType = properties.contentType
         message.contentEncoding = properties.contentEncoding
@@ -112,23 +171,38 @@ struct DeliveryReader {
         message.correlationID = properties.correlationID
         message.replyTo = properties.replyTo
         message.timestamp = properties.timestamp
-        if let table = properties.headers {
-            // Headers that workers and brokers add to a job must not make the job exceed the limit for producers.
-            let limit = FieldTableReader.maximumSize
-            var mayBeLarger = table.count <= limit || message.redelivered
-            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
-            while let field = try reader.next(in: message.bytes) {
-                if !mayBeLarger { mayBeLarger = isAddition(message.bytes.span.extracting(field.name)) }
-                guard let value = HeaderValue(field.value) else { continue }
-                message.headers.take(name: field.name, value: value, in: message.bytes)
-            }
-            if !mayBeLarger { throw FieldTableReader.tooLarge(table.count, over: limit) }
+        guard let table = properties.headers else { return nil }
+        var foreign: Range<Int>?
+        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfFrames)
+        while let field = try reader.next(in: message.bytes) {
+            if foreign == nil { foreign = try DeliveryWay.foreignQueue(in: field, of: message.bytes) }
+            guard let value = HeaderValue(field.value) else { continue }
+            message.headers.take(name: field.name, value: value, in: message.bytes)
         }
+        if table.count > FieldTableReader.maximumSize { try checkSize(of: table, in: message.bytes) }
+        return foreign
     }
 
-    /// Whether a header shows that a worker published the message, or that the broker moved it.
-    private static func isAddition(_ name: Span<UInt8>) -> Bool {
-        name.isText(HeaderName.version) || name.isText(BrokerHeader.death)
+    /// Refuses headers that are too large, or whose copies would be. What a copy leaves out or writes anew does not
+    /// count as the producer's.
+    private static func checkSize(of table: Range<Int>, in bytes: borrowing [UInt8]) throws(AMQPError) {
+        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfFrames)
+        var (kept, start) = (0, reader.offset)
+        var largest = (size: 0, name: 0..<0)
+        while let field = try reader.next(in: bytes) {
+            let size = reader.offset - start
+            start = reader.offset
+            if size > largest.size { largest = (size, field.name) }
+            if !JobCopy.isWrittenAnew(bytes.span.extracting(field.name)) { kept += size }
+        }
+        let isTooLarge = table.count > FieldTableReader.maximumSizeOfCopies
+        guard isTooLarge || kept > FieldTableReader.maximumSize else { return }
+        var error = FieldTableReader.tooLarge(
+            isTooLarge ? table.count : kept,
+            over: isTooLarge ? FieldTableReader.maximumSizeOfCopies : FieldTableReader.maximumSize)
+        let name = String(decoding: bytes[largest.name], as: UTF8.self)
+        error.message += "; the largest is \(name) with \(largest.size)"
+        throw error
     }
 }
 
@@ -138,6 +212,12 @@ extension Span where Element == UInt8 {
         guard count == other.count else { return false }
         for position in 0..<count where self[position] != other[position] { return false }
         return true
+    }
+
+    /// Whether these bytes begin with a text in UTF-8.
+    func begins(with text: String) -> Bool {
+        let length = text.utf8.count
+        return count >= length && extracting(0..<length).isEqual(to: text)
     }
 
     /// Whether these bytes are a text in UTF-8.

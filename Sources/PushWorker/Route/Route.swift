@@ -131,9 +131,10 @@ final class Route {
             surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
         arrivals = RouteArrivals(
-            DeliveryReader(route: name, claim: claim, tiers: RetryTier.all(of: policy)), surroundings,
-            prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox, settlement: settlement,
-            tally: tally)
+            DeliveryReader(
+                route: name, claim: claim, tiers: RetryTier.all(of: policy), trusting: surroundings.jobsFrom),
+            surroundings, prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox,
+            settlement: settlement, tally: tally)
         expirySearch = ExpirySearch(
             policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement, tally: tally)
         backlog = RouteBacklog(

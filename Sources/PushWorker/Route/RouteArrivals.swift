@@ -132,14 +132,14 @@ final class RouteArrivals {
 
     /// The tier in which a refused job waits until its topic has moved: the tier whose delay is nearest to the time
     /// that the job has waited so far. Nil for a job that no other route here claims, where no tier may hold the job,
-    /// and where that tier would bring the job back too late. Nil, too, where the routing key is not that of the job's
+    /// that contradicts its own routing key, and where that tier would bring the job back too late. Nil, too, where the routing key is not that of the job's
     /// environment, class and topic: then no binding of its topic led the job to this route's queue.
     ///
     /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ
     /// for a while. Copies keep the start of the wait in `x-apns-first-attempt-at`, so `retry.max_age` ends it.
     private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
         let job = defect.job
-        guard defect.reason == .routingMismatch, let claim, let environment = job.environment,
+        guard defect.reason == .routingMismatch, let claim, !claim.covers(job), let environment = job.environment,
             claim.table.route(environment, job.bytes.span.extracting(job.topic)) != nil
         else { return nil }
         var key: [UInt8] = []

@@ -10,6 +10,11 @@ struct RouteClaim: Sendable {
     /// Whether a job's environment and topic belong to the route.
     func covers(_ job: borrowing Job) -> Bool {
         guard let environment = job.environment else { return false }
-        return table.route(index, claims: environment, job.bytes.span.extracting(job.topic))
+        return covers(environment, job.bytes.span.extracting(job.topic))
+    }
+
+    /// Whether an environment and a topic belong to the route.
+    func covers(_ environment: APNSEnvironment, _ topic: Span<UInt8>) -> Bool {
+        table.route(index, claims: environment, topic)
     }
 }

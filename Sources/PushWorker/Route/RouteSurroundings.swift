@@ -12,6 +12,8 @@ struct RouteSurroundings {
     let publisher: Publisher
     /// Which `reply_to` are allowed.
     let replyPattern: ReplyPattern
+    /// The exchanges that may lead jobs to the worker, beside ours.
+    var jobsFrom: [String] = []
     /// Where accepted notifications are noted; nil without a journal.
     var journal: JournalWriter?
     /// What an earlier process noted; nil without a journal.

@@ -37,6 +37,11 @@ package enum JobCopy {
             || rewritten.contains { name.isText($0) }
     }
 
+    /// Whether retry copies leave a header out, or have one of limited length in its place.
+    static func isWrittenAnew(_ name: Span<UInt8>) -> Bool {
+        isRewritten(name) || name.isText(HeaderName.deadline) || name.isText(HeaderName.notBefore)
+    }
+
     private static let rewritten: [StaticString] = [
         BrokerHeader.copies, BrokerHeader.hiddenCopies, BrokerHeader.death, BrokerHeader.deliveryCount,
         BrokerHeader.acquiredCount, HeaderName.version, HeaderName.attempt,

@@ -294,7 +294,8 @@ extension PublicationRenderer {
         if let detail = final.detail {
             message.addHeader(HeaderName.detail) { $0.append(contentsOf: detail.utf8.prefix(1_024)) }
         }
-        message.addHeader(HeaderName.originalRoutingKey, text: job.bytes.span.extracting(job.routingKey))
+        let key = job.firstRoutingKey ?? job.routingKey
+        message.addHeader(HeaderName.originalRoutingKey, text: job.bytes.span.extracting(key))
         message.addHeader(HeaderName.firstAttemptAt, integer: job.firstAttemptAt ?? inFlight.receivedAt)
         // Not the present time: a message written again after a lost connection is the same message.
         message.addHeader(HeaderName.diedAt, integer: inFlight.settledAt ?? inFlight.receivedAt)

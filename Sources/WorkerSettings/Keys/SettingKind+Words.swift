@@ -74,6 +74,20 @@ extension SettingKind where Value == String {
         }
     }
 
+    /// The name of an exchange that is trusted with every app.
+    static var jobExchange: SettingKind {
+        let words = "an exchange's name, at most 255 bytes"
+        return SettingKind("text", words) { (text: String) throws(Rejection) -> String in
+            guard (1...255).contains(text.utf8.count) else { throw Rejection("must be \(words)") }
+            guard !text.hasPrefix(TopologyNames.queuePrefix) else {
+                throw Rejection(
+                    "\"\(text)\" begins with \(TopologyNames.queuePrefix): producers can declare such an exchange themselves, "
+                        + "so it can never be trusted")
+            }
+            return text
+        }
+    }
+
     /// Text of some length made of some bytes.
     ///
     /// - Parameters:

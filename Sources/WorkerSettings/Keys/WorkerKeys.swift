@@ -43,6 +43,9 @@ struct WorkerKeys: Sendable {
         "headers and bodies of jobs that the worker holds, on all routes and lanes")
     let retry = RetryKeys()
     let results = ResultKeys()
+    let jobsFrom = SettingKey(
+        "jobs.from", .list(.jobExchange, of: "exchange"), without: "jobs come only by `\(TopologyNames.jobs)`",
+        "exchanges beside `\(TopologyNames.jobs)` that may lead jobs to workers, each trusted with every app")
     let repliesAllow = SettingKey(
         "replies.allow", .pattern, default: "^apns\\.q\\.reply\\..+$",
         "which `reply_to` of jobs are answered")

@@ -41,6 +41,7 @@ struct ConfigurationBuilder {
             results: ResultConfiguration(
                 batch: root.value(keys.results.batch), deviceToken: root.value(keys.results.deviceToken),
                 queues: root.value(keys.results.queues)),
+            jobsFrom: (root.value(keys.jobsFrom) ?? []).map(\.value),
             repliesAllow: root.value(keys.repliesAllow),
             journal: journal(root),
             adminListen: adminListen(root),

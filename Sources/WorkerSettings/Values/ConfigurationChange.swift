@@ -88,6 +88,7 @@ package struct ConfigurationChange: Sendable {
         compare(keys.results.batch, old.results.batch, new.results.batch)
         compare(keys.results.deviceToken, old.results.deviceToken, new.results.deviceToken)
         compare(keys.results.queues, old.results.queues, new.results.queues)
+        compare(keys.jobsFrom, old.jobsFrom, new.jobsFrom)
         compare(keys.repliesAllow, old.repliesAllow, new.repliesAllow)
         compare(keys.journal, old.journal, new.journal)
         compare(keys.adminListen, old.adminListen, new.adminListen)

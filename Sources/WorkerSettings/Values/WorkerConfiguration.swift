@@ -29,6 +29,8 @@ package struct WorkerConfiguration: Sendable {
     package var retry: RetryConfiguration
     /// What results look like.
     package var results: ResultConfiguration
+    /// The exchanges that may lead jobs to the worker beside `apns.jobs`, each trusted with every app.
+    package var jobsFrom: [String]
     /// The POSIX extended regular expression that a job's `reply_to` must match; ``ReplyPattern`` compiles it.
     package var repliesAllow: String
     /// The directory in which accepted notifications are noted; nil for no journal.

@@ -91,4 +91,26 @@ struct DeadPageTests {
         #expect(letter([outcome], time: 1_763_712_800).diedAt == nil)
         #expect(letter([outcome, ("\(HeaderName.diedAt)", "5")], time: 1_763_712_800).diedAt == 5)
     }
+
+    @Test("Letters of jobs that came by an untrusted way are replayed only where their reason is asked for")
+    func untrusted() {
+        let delivery = Delivery(
+            channel: 1, deliveryTag: 1, redelivered: false, bytes: [], exchange: 0..<0, routingKey: 0..<0,
+            properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
+        var message = BrokerMessage(delivery)
+        message.headers = [("\(HeaderName.outcome)", "invalid"), ("\(HeaderName.reason)", "UntrustedSource")]
+        func obstacle(isWanted: Bool) -> ReplayedJob.Obstacle? {
+            do throws(ReplayedJob.Obstacle) {
+                _ = try ReplayedJob(
+                    DeadLetter(message: message), name: "r", deadline: nil, includesDeadTokens: true,
+                    includesUntrusted: isWanted, now: 0)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(obstacle(isWanted: false) == .untrusted)
+        // This letter has no properties.
+        #expect(obstacle(isWanted: true) == .invalid("its properties are damaged"))
+    }
 }

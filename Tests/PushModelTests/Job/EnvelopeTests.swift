@@ -121,6 +121,7 @@ struct EnvelopeTests {
     func multicastCopy() throws {
         let job = try MessageBuilder.enveloped(#"{"device_tokens":["a0","a1","a2","a3","a4"],"payload":{}}"#) {
             $0.messageID = "m"
+            $0.way = .returned
             $0.headers = [
                 ("x-apns-v", .integer(1)), ("x-apns-indexes", .text("1-2,4")), ("x-apns-attempt", .integer(2)),
             ]

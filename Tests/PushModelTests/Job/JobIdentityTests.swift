@@ -56,6 +56,7 @@ struct JobIdentityTests {
     @Test("the headers of a retry copy count beside a version")
     func retryCopy() throws {
         let job = try MessageBuilder.raw {
+            $0.way = .returned
             $0.headers += [
                 ("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(3)),
                 ("x-apns-first-attempt-at", .integer(1_763_712_700_000)),
@@ -65,20 +66,31 @@ struct JobIdentityTests {
         #expect(job.attempt == 3 && job.firstAttemptAt == 1_763_712_700_000 && job.deadline == 1_763_712_900_000)
     }
 
-    @Test("without the version a producer's own such headers mean nothing", arguments: [nil, "0", "-1", "x"])
-    func producersOwn(_ version: String?) throws {
+    @Test(
+        "without the version, and in what no tier sent back, such headers mean nothing",
+        arguments: [
+            (.returned, nil), (.returned, "0"), (.returned, "-1"), (.returned, "x"), (.published, nil),
+            (.published, "1"), (.moved, "1"),
+        ] as [(DeliveryWay, String?)])
+    func producersOwn(_ way: DeliveryWay, _ version: String?) throws {
         let body = #"{"device_tokens":["a1","b2","c3"],"payload":{}}"#
         let job = try MessageBuilder.enveloped(body) {
             $0.messageID = "job-1"
+            $0.way = way
             $0.set("x-apns-v", version.map { .text($0) })
-            $0.headers += [("x-apns-attempt", .integer(99)), ("x-apns-first-attempt-at", .other)]
+            $0.headers += [
+                ("x-apns-attempt", .integer(99)), ("x-apns-first-attempt-at", .other),
+                ("x-apns-duplicate", .text("possible")), ("x-apns-original-routing-key", .text("no key")),
+            ]
         }.job()
+        #expect(!job.redelivered && job.firstRoutingKey == nil)
         #expect(job.attempt == 1 && job.firstAttemptAt == nil && job.indexes.isAll)
     }
 
     @Test("a copy of a later version is understood as far as it goes", arguments: ["1", "2", "17"])
     func laterVersion(_ version: String) throws {
         let job = try MessageBuilder.raw {
+            $0.way = .returned
             $0.headers += [("x-apns-v", .text(version)), ("x-apns-attempt", .text("2"))]
         }.job()
         #expect(job.attempt == 2)
@@ -92,7 +104,10 @@ struct JobIdentityTests {
             ("x-apns-first-attempt-at", .text("x")), ("x-apns-first-attempt-at", .integer(.max)),
         ])
     func badRetryCopy(_ name: String, _ value: MessageBuilder.Value) throws {
-        let defect = try MessageBuilder.raw { $0.headers += [("x-apns-v", .integer(1)), (name, value)] }.defect()
+        let defect = try MessageBuilder.raw {
+            $0.way = .returned
+            $0.headers += [("x-apns-v", .integer(1)), (name, value)]
+        }.defect()
         #expect(defect.reason == .badHeaders)
         #expect(defect.detail.contains(name))
     }

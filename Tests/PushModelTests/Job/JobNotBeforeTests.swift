@@ -50,6 +50,8 @@ struct JobNotBeforeTests {
                 == "not_before is read as 2025-12-21T08:13:20Z, more than 30 days from now; publish the job later")
         var copy = beyond
         copy.headers.append(("x-apns-v", .integer(1)))
+        #expect(try copy.defect().reason == .badNotBefore, "a producer's word is none")
+        copy.way = .returned
         #expect(try copy.job().notBefore == Self.now + Job.longestWait + 1)
     }
 

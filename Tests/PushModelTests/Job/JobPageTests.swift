@@ -109,7 +109,8 @@ struct JobPageTests {
         for name in named { #expect(Self.places(name).count == 1, "\(name)") }
         #expect(Set(named).count == named.count)
         let all = Mirror(reflecting: JobHeaders()).children.filter { $0.value is HeaderValue? }.compactMap(\.label)
-        #expect(all.count > 20 && Set(named.flatMap(Self.places)) == Set(all))
+        // Read only of a dead letter that somebody moved.
+        #expect(all.count > 20 && Set(named.flatMap(Self.places)) == Set(all).subtracting(["originalRoutingKey"]))
     }
 
     @Test("Producers lists the fields of an enveloped job, and names no other beside a header")

@@ -14,6 +14,7 @@ struct JobTimesTests {
     func headers(_ form: Int) throws {
         let value = Self.forms[form]
         let job = try MessageBuilder.raw {
+            $0.way = .returned
             $0.headers += [
                 ("x-apns-deadline", value), ("apns-expiration", value), ("x-apns-enqueued-at", value),
                 ("x-apns-v", .integer(1)), ("x-apns-first-attempt-at", value),

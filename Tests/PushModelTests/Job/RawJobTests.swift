@@ -298,6 +298,7 @@ struct RawJobTests {
             for value in values {
                 for version in [nil, MessageBuilder.Value.integer(1)] {
                     let builder = MessageBuilder.raw {
+                        $0.way = version == nil ? .published : .returned
                         $0.set("x-apns-v", version)
                         $0.set(name, value)
                     }

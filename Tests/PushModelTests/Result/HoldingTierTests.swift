@@ -132,6 +132,7 @@ struct HoldingTierTests {
         func facts(_ notBefore: Int64?, firstAttemptAt: Int64?) throws -> AttemptFacts {
             let job = try MessageBuilder.raw {
                 if let notBefore { $0.headers.append(("x-apns-not-before", .integer(notBefore))) }
+                $0.way = .returned
                 $0.headers.append(("x-apns-v", .integer(1)))
                 if let firstAttemptAt { $0.headers.append(("x-apns-first-attempt-at", .integer(firstAttemptAt))) }
             }.job()

@@ -148,6 +148,7 @@ struct ResultReportTests {
         let job = try MessageBuilder.raw {
             $0.messageID = id
             $0.set("x-apns-replay", replay.map { .text($0) })
+            $0.way = .returned
             $0.headers += [("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(Int64(attempt)))]
         }.job()
         #expect(ResultReport.messageID(of: index, for: job).description == expected)

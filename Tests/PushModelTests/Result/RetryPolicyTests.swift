@@ -416,7 +416,7 @@ struct RetryPolicyTests {
             .badJSON, .badNotBefore, .badOnUnknown, .badReference, .badType, .bodyTooLarge, .deadlinePassed,
             .expirationPassed, .jobIDMismatch, .missingEnvironment, .noAnswer, .noRoute, .routingMismatch,
             .tooManyTokens, .badOperation, .badResults, .badStoragePolicy, .notConfigured, .poison, .unreachable,
-            .heldFull,
+            .heldFull, .untrustedSource,
         ]
         var tested = Set(Self.finals.map { $0.1 }).union(Self.credentialReasons)
         tested.formUnion([.shutdown, .idleTimeout, .expiredProviderToken, .unrelatedKeyIDInToken])
@@ -431,6 +431,7 @@ struct RetryPolicyTests {
     @Test("all facts of a job reach the table")
     func factsOfJob() throws {
         let job = try MessageBuilder.raw {
+            $0.way = .returned
             $0.headers += [
                 ("x-apns-v", .integer(1)), ("x-apns-attempt", .integer(4)),
                 ("x-apns-first-attempt-at", .integer(1_700_000_000_009)),

@@ -59,15 +59,16 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     /// Delivers a job to the route.
     func deliver(_ jobClass: JobClass, token: String, campaign: String = "") {
         tag += 1
-        let key = Array("development.\(jobClass.rawValue).com.example.app".utf8)
+        let exchange = Array("apns.jobs".utf8)
+        let key = exchange + Array("development.\(jobClass.rawValue).com.example.app".utf8)
         let names = #""id":"job-\#(tag)","device_token":"\#(token)","reference":"\#(campaign)""#
         let body = Array("{\(names),\"payload\":{\"aps\":{}}}".utf8)
         let type = Array("application/json".utf8)
         let written: [UInt8] = [0x80, 0, UInt8(type.count)] + type
         let properties = key.count..<(key.count + written.count)
         let delivery = Delivery(
-            channel: 1, deliveryTag: tag, redelivered: false, bytes: key + written + body, exchange: 0..<0,
-            routingKey: 0..<key.count, properties: properties,
+            channel: 1, deliveryTag: tag, redelivered: false, bytes: key + written + body,
+            exchange: 0..<exchange.count, routingKey: exchange.count..<key.count, properties: properties,
             body: properties.upperBound..<(properties.upperBound + body.count), bodySize: UInt64(body.count),
             isTruncated: false)
         #expect(app.delivered(delivery, at: moment(.now())))

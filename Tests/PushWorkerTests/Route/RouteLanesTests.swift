@@ -95,7 +95,8 @@ struct RouteLanesTests {
 
     private static func delivery(_ tag: UInt64, returns: Int, isCopy: Bool = false, id: String = "job-1") -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
-        let key = Array("development.normal.com.example.app".utf8)
+        let exchange = Array((isCopy ? "apns.return" : "apns.jobs").utf8)
+        let key = exchange + Array("development.normal.com.example.app".utf8)
         let body = Array(#"{"id":"\#(id)","device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}}}"#.utf8)
         var table = short("x-delivery-count") + [UInt8(ascii: "l")]
         table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
@@ -106,8 +107,8 @@ struct RouteLanesTests {
         let written = [0xA0, 0] + short("application/json") + [0, 0, 0, UInt8(table.count)] + table
         let properties = key.count..<(key.count + written.count)
         return Delivery(
-            channel: 1, deliveryTag: tag, redelivered: returns > 0, bytes: key + written + body, exchange: 0..<0,
-            routingKey: 0..<key.count, properties: properties,
+            channel: 1, deliveryTag: tag, redelivered: returns > 0, bytes: key + written + body,
+            exchange: 0..<exchange.count, routingKey: exchange.count..<key.count, properties: properties,
             body: properties.upperBound..<(properties.upperBound + body.count), bodySize: UInt64(body.count),
             isTruncated: false)
     }

@@ -51,7 +51,7 @@ extension RouteSuite {
     /// A delivery in wire form, the first of its channel.
     func delivery(
         returns: Int, topic: String = "com.example.app", id: String? = "job-1", headers: [(String, String)] = [],
-        padding: String? = nil,
+        padding: String? = nil, exchange: String? = nil, routingKey: String? = nil,
         body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
@@ -62,8 +62,12 @@ extension RouteSuite {
         // Padding goes into correlation_id, reply_to, type and app_id.
         let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
         let flags: UInt16 = 1 << 15 | 1 << 13 | (id == nil ? 0 : 1 << 7) | padded
-        var bytes = Array("development.normal.\(topic)".utf8)
-        let key = 0..<bytes.count
+        // Only what comes back from a tier has a worker's headers.
+        let exchange = exchange ?? (headers.contains { $0.0 == "x-apns-v" } ? "apns.return" : "apns.jobs")
+        var bytes = Array(exchange.utf8)
+        let exchangeRange = 0..<bytes.count
+        bytes += "\(routingKey ?? "development.normal.\(topic)")".utf8
+        let key = exchangeRange.upperBound..<bytes.count
         bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
         let filler = padding.map(short) ?? []
         bytes += filler + filler
@@ -72,8 +76,9 @@ extension RouteSuite {
         let properties = key.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
-            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: 0..<0, routingKey: key,
-            properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
+            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: exchangeRange,
+            routingKey: key, properties: properties, body: properties.upperBound..<bytes.count,
+            bodySize: UInt64(body.utf8.count),
             isTruncated: false)
     }
 

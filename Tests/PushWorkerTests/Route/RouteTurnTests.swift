@@ -38,14 +38,15 @@ struct RouteTurnTests {
     }
 
     private func delivery(_ tag: UInt64) -> Delivery {
-        let key = Array("development.normal.com.example.app".utf8)
+        let exchange = Array("apns.jobs".utf8)
+        let key = exchange + Array("development.normal.com.example.app".utf8)
         let body = Array(#"{"id":"job-\#(tag)","device_token":"aa11","payload":{"aps":{}}}"#.utf8)
         let type = Array("application/json".utf8)
         let written: [UInt8] = [0x80, 0, UInt8(type.count)] + type
         let properties = key.count..<(key.count + written.count)
         return Delivery(
-            channel: 1, deliveryTag: tag, redelivered: false, bytes: key + written + body, exchange: 0..<0,
-            routingKey: 0..<key.count, properties: properties,
+            channel: 1, deliveryTag: tag, redelivered: false, bytes: key + written + body,
+            exchange: 0..<exchange.count, routingKey: exchange.count..<key.count, properties: properties,
             body: properties.upperBound..<(properties.upperBound + body.count), bodySize: UInt64(body.count),
             isTruncated: false)
     }

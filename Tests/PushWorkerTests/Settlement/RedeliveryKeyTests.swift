@@ -34,7 +34,7 @@ struct RedeliveryKeyTests {
         }
         var message = JobMessage(
             bytes: bytes, routingKey: 0..<key.count, contentType: type, messageID: idRange, body: bodyRange,
-            redelivered: redelivered)
+            redelivered: redelivered, way: attempt == nil ? .published : .returned)
         for (name, value) in texts { message.headers.take(name: name, value: value, in: bytes) }
         var random = SplitMix64(seed: UInt64(bytes.count))
         let decoded = JobDecoder().decode(message, now: 1_000, random: { random.next() })

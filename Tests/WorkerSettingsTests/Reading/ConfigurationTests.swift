@@ -35,6 +35,7 @@ struct ConfigurationTests {
         #expect(configuration.retry.maxAttempts == 6)
         #expect(configuration.retry.maxAge == .seconds(21600))
         #expect(configuration.results == ResultConfiguration(batch: 1, deviceToken: .full, queues: 1))
+        #expect(configuration.jobsFrom == [])
         #expect(configuration.repliesAllow == "^apns\\.q\\.reply\\..+$")
         #expect(configuration.journal == nil)
         #expect(configuration.adminListen == ListenAddress(host: "127.0.0.1", port: 9464))
@@ -208,6 +209,11 @@ struct ConfigurationTests {
             "results: { device_token: fulll }",
             "26: results.device_token: \"fulll\" is not one of full, omit. Did you mean \"full\"?"
         ),
+        (
+            "jobs: { from: [events, apns.q.reply.shop.e] }",
+            "24: jobs.from[1]: \"apns.q.reply.shop.e\" begins with apns.q."
+        ),
+        ("jobs: { from: '' }", "15: jobs.from: must be an exchange's name, at most 255 bytes"),
         ("replies: { allow: \"(\" }", "19: replies.allow: not a regular expression: Unmatched ( or \\("),
         ("replies: { allow: '\\d+' }", "19: replies.allow: \\d is not supported: write [0-9]"),
         (

@@ -46,6 +46,7 @@ struct ConfigurationChangeTests {
         ("results.batch", { $0.results.batch = 7 }),
         ("results.device_token", { $0.results.deviceToken = .omit }),
         ("results.queues", { $0.results.queues = 7 }),
+        ("jobs.from", { $0.jobsFrom = ["other"] }),
         ("replies.allow", { $0.repliesAllow = "other" }),
         ("journal", { $0.journal = "other" }),
         ("admin.listen", { $0.adminListen = nil }),
