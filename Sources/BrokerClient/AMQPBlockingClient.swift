@@ -18,7 +18,9 @@ package final class AMQPBlockingClient {
     package let patience: Duration
     private let main: BlockingLink
     private var publisher: BlockingLink?
-    private var consumerTag: String?
+    /// The consumers, all of one queue.
+    private var consumerTags: [String] = []
+    private var consumedQueue = ""
 
     private init(
         _ targets: [BrokerTarget], _ main: BlockingLink, clientName: String, bodyLimit: Int, patience: Duration
@@ -187,7 +189,7 @@ package final class AMQPBlockingClient {
     /// - Parameter bytes: The largest body to receive whole, in bytes.
     package func limitBodies(to bytes: Int) { main.limitBodies(to: bytes) }
 
-    /// Starts the client's one consumer.
+    /// Starts to consume from a queue.
     ///
     /// - Parameters:
     ///   - queue: The queue.
@@ -198,15 +200,32 @@ package final class AMQPBlockingClient {
     package func startConsuming(
         queue: String, prefetch: UInt16 = 100, exclusive: Bool = false, arguments: FieldTable = FieldTable()
     ) throws(AMQPError) {
-        precondition(consumerTag == nil, "the client consumes already")
+        precondition(consumerTags.isEmpty, "the client consumes already")
+        consumedQueue = queue
+        try addConsumer("martlet", prefetch: prefetch, exclusive: exclusive, arguments: arguments)
+    }
+
+    /// Lets more deliveries be unacknowledged, by another consumer of the same queue. A consumer's own limit cannot be
+    /// changed: [Consumer prefetch](https://www.rabbitmq.com/docs/consumer-prefetch).
+    ///
+    /// - Parameter count: How many more.
+    /// - Throws: As ``startConsuming(queue:prefetch:exclusive:arguments:)``.
+    package func raisePrefetch(by count: UInt16) throws(AMQPError) {
+        precondition(!consumerTags.isEmpty, "the client does not consume")
+        try addConsumer("martlet-\(consumerTags.count + 1)", prefetch: count)
+    }
+
+    private func addConsumer(
+        _ tag: String, prefetch: UInt16, exclusive: Bool = false, arguments: FieldTable = FieldTable()
+    ) throws(AMQPError) {
         _ = try main.request(Self.consuming, "limiting deliveries") { session throws(AMQPError) in
             try session.setPrefetch(Self.consuming, count: prefetch)
         }
-        _ = try main.request(Self.consuming, "consuming from \(queue)") { session throws(AMQPError) in
+        _ = try main.request(Self.consuming, "consuming from \(consumedQueue)") { session throws(AMQPError) in
             try session.startConsuming(
-                Self.consuming, queue: queue, consumerTag: "martlet", exclusive: exclusive, arguments: arguments)
+                Self.consuming, queue: consumedQueue, consumerTag: tag, exclusive: exclusive, arguments: arguments)
         }
-        consumerTag = "martlet"
+        consumerTags.append(tag)
     }
 
     /// Whether a delivery has arrived that was not taken yet.
@@ -229,28 +248,39 @@ package final class AMQPBlockingClient {
         _ = try main.wait(until: deadline) {
             !main.deliveries.isEmpty || main.consumersLost > 0 || main.isClosed(Self.consuming)
         }
-        if !main.deliveries.isEmpty { return main.deliveries.removeFirst() }
-        if main.isClosed(Self.consuming) { consumerTag = nil }
+        if let delivery = main.deliveries.takeFirst() { return delivery }
+        if main.isClosed(Self.consuming) { consumerTags = [] }
         try main.checkChannel(Self.consuming, "consuming")
         guard main.consumersLost == 0 else {
             main.consumersLost = 0
-            consumerTag = nil
+            consumerTags = []
             throw AMQPError(
                 .channelClosed, "the broker ended the consumer: its queue is gone, or it held messages for too long")
+        }
+        guard !main.deliveries.hasOverflowed else {
+            throw AMQPError(
+                .wouldBlock,
+                "more than \(ReceivedDeliveries.mostBytes) bytes of messages came while the client waited for an answer"
+            )
         }
         return nil
     }
 
-    /// Ends the consumer; deliveries already received can still be taken and settled.
+    /// Ends the consumers; deliveries already received can still be taken and settled. Those that still come are
+    /// dropped: the broker takes them back when the connection ends.
     ///
     /// - Throws: `channelClosed` if the channel went away; the broker may then have missed the last settlements.
     ///   `timeout`, or an error that ends the connection.
     package func stopConsuming() throws(AMQPError) {
-        guard let tag = consumerTag else { return }
-        consumerTag = nil
-        try main.checkChannel(Self.consuming, "consuming")
-        _ = try main.request(Self.consuming, "ending the consumer") { session throws(AMQPError) in
-            try session.cancel(Self.consuming, consumerTag: tag)
+        let tags = consumerTags
+        consumerTags = []
+        main.deliveries.isClosed = true
+        defer { main.deliveries.isClosed = false }
+        for tag in tags {
+            try main.checkChannel(Self.consuming, "consuming")
+            _ = try main.request(Self.consuming, "ending the consumer") { session throws(AMQPError) in
+                try session.cancel(Self.consuming, consumerTag: tag)
+            }
         }
     }
 
@@ -283,7 +313,7 @@ package final class AMQPBlockingClient {
         _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
         // A channel that is opened again under this number counts its tags anew.
-        if main.isClosed(delivery.channel) { consumerTag = nil }
+        if main.isClosed(delivery.channel) { consumerTags = [] }
         try main.checkChannel(delivery.channel, "consuming")
         guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
             throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
@@ -310,6 +340,6 @@ package final class AMQPBlockingClient {
     /// - Throws: An error that ends the connection.
     func takeFetched() throws(AMQPError) -> Delivery? {
         guard try main.wait(until: .now().adding(patience), { !main.deliveries.isEmpty }) else { return nil }
-        return main.deliveries.removeLast()
+        return main.deliveries.takeLast()
     }
 }

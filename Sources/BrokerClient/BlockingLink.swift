@@ -14,8 +14,8 @@ final class BlockingLink: AMQPSessionDelegate {
     private let connection: BrokerConnection
     /// How long an answer may take.
     let patience: Duration
-    /// Deliveries not taken yet, oldest first.
-    var deliveries: [Delivery] = []
+    /// Deliveries not taken yet.
+    var deliveries = ReceivedDeliveries()
     /// Consumers that the broker ended.
     var consumersLost = 0
     /// Outcomes not taken yet, in the order of their arrival.

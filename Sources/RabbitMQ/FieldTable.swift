@@ -32,7 +32,7 @@ package struct FieldTable: Sendable, Equatable {
     ///   - range: Where its content stands.
     ///   - bytes: The buffer.
     ///   - maximumDepth: How many tables and arrays may be nested, this one included.
-    ///   - maximumSize: How many bytes the content may have.
+    ///   - maximumSize: How many bytes the content, and with it each nested part, may have.
     /// - Throws: `malformedTable` if it is damaged, too deep or too large.
     package init(
         reading range: Range<Int>, in bytes: borrowing [UInt8], maximumDepth: Int = 8,
@@ -41,7 +41,8 @@ package struct FieldTable: Sendable, Equatable {
         entries = []
         var reader = FieldTableReader(range, maximumDepth: maximumDepth, maximumSize: maximumSize)
         while let field = try reader.next(in: bytes) {
-            entries.append(Entry(name: Array(bytes[field.name]), value: try FieldValue(field, in: bytes)))
+            let value = try FieldValue(field, in: bytes)
+            entries.append(Entry(name: Array(bytes[field.name]), value: value))
         }
     }
 

@@ -16,24 +16,40 @@ package struct BrokerMessage {
     package var replyTo: String?
     /// Its headers as text, in the order of the wire.
     package var headers: [(name: String, value: String)] = []
-    /// How it was dead-lettered last, from the broker's header `x-death`; nil if it never was. A retry copy has died in
-    /// its tier before, so the header about the first death may name another reason.
-    package var lastDeath: Death?
+    /// How it was dead-lettered, from the header `x-death`, the last time first; empty if it never was. The broker puts
+    /// its own entry first. Up to RabbitMQ 3.13 a producer can write the others, and what the first one says beside
+    /// queue and reason.
+    package var deaths: [Death] = []
+    /// The most bytes of headers that are read: more than a frame has.
+    private static let maximumSize = 1 << 20
 
     /// What the broker says of one dead-lettering. [Dead letter exchanges](https://www.rabbitmq.com/docs/dlx#effects)
-    package struct Death {
-        /// The routing key that the message had in the queue; nil if the broker does not say.
-        package var routingKey: String?
+    package struct Death: Equatable {
+        /// The queue that dead-lettered it; nil if the broker does not say.
+        package var queue: String?
+        /// The exchange that it was published to; nil if the broker does not say.
+        package var exchange: String?
         /// Why the queue dead-lettered it, such as `expired`; nil if the broker does not say.
         package var reason: String?
         /// When, in seconds since 1970; nil if the broker does not say.
         package var time: UInt64?
 
         /// A dead-lettering of which nothing is known but what is given.
-        package init(routingKey: String? = nil, reason: String? = nil, time: UInt64? = nil) {
-            self.routingKey = routingKey
+        package init(queue: String? = nil, exchange: String? = nil, reason: String? = nil, time: UInt64? = nil) {
+            self.queue = queue
+            self.exchange = exchange
             self.reason = reason
             self.time = time
+        }
+
+        /// Reads an entry of `x-death`.
+        fileprivate init(_ entry: FieldTable) {
+            func text(_ name: String) -> String? {
+                guard case .text(let bytes)? = entry[name] else { return nil }
+                return String(decoding: bytes, as: UTF8.self)
+            }
+            (queue, exchange, reason) = (text("queue"), text("exchange"), text("reason"))
+            if case .timestamp(let seconds)? = entry["time"] { time = seconds }
         }
     }
 
@@ -48,20 +64,23 @@ package struct BrokerMessage {
         correlationID = properties.correlationID.map(text)
         replyTo = properties.replyTo.map(text)
         guard let table = properties.headers,
-            let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: 1 << 20)
+            let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: Self.maximumSize)
         else { return }
         headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
-        guard case .array(let deaths)? = fields["\(BrokerHeader.death)"], case .table(let death)? = deaths.first else {
-            return
-        }
-        var last = Death()
-        if case .array(let keys)? = death["routing-keys"], case .text(let key)? = keys.first {
-            last.routingKey = String(decoding: key, as: UTF8.self)
-        }
-        if case .text(let reason)? = death["reason"] { last.reason = String(decoding: reason, as: UTF8.self) }
-        if case .timestamp(let seconds)? = death["time"] { last.time = seconds }
-        lastDeath = last
+        guard case .array(let entries)? = fields["\(BrokerHeader.death)"] else { return }
+        deaths = entries.compactMap { if case .table(let entry) = $0 { Death(entry) } else { nil } }
     }
+
+    /// The same message without its bytes, for its acknowledgement.
+    package var withoutContent: BrokerMessage {
+        var message = self
+        message.delivery.bytes = []
+        (message.headers, message.deaths) = ([], [])
+        return message
+    }
+
+    /// The exchange it was published to; empty for the default exchange.
+    package var exchange: String { text(delivery.exchange) }
 
     /// The key it was published with.
     package var routingKey: String { text(delivery.routingKey) }
@@ -89,7 +108,7 @@ package struct BrokerMessage {
         case .integer(let number), .narrow(let number, _): "\(number)"
         case .unsigned(let number): "\(number)"
         case .boolean(let truth): "\(truth)"
-        case .timestamp(let seconds): DateTime.write(Int64(clamping: seconds) &* 1000, withMilliseconds: true)
+        case .timestamp(let seconds): DateTime.write(Int64(clamping: seconds) *| 1000, withMilliseconds: true)
         case .float(let number): "\(number)"
         case .double(let number): "\(number)"
         case .decimal(let scale, let value): "\(value)e-\(scale)"

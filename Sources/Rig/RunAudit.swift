@@ -4,6 +4,7 @@ package import Histogram
 import PushModel
 package import RabbitMQ
 import Synchronization
+import Text
 import Topology
 
 /// Reads everything that a run reports, as monitoring would, and keeps the ledger of the run.
@@ -246,7 +247,7 @@ extension RunAudit.State {
         outcomes[result.kind, default: 0] += 1
         if let took = result.apnsMilliseconds { _ = answers.record(UInt64(clamping: took)) }
         guard let finished = result.finishedAt else { return }
-        if let queued = result.enqueuedAt { took(finished - queued) }
+        if let queued = result.enqueuedAt { took(finished -| queued) }
         guard result.attempt ?? 1 == 1, !paced.contains(result.jobID ?? "") else { return }
         firstAttempts += 1
         firstAttemptSpan =

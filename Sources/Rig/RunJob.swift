@@ -78,7 +78,7 @@ package struct RunJob: Sendable {
     ///   - count: How many.
     ///   - milliseconds: After how many milliseconds APNs answers, spread evenly; at most 9999.
     package static func several(_ count: Int, taking milliseconds: ClosedRange<Int>) -> [RunJob] {
-        let span = milliseconds.upperBound - milliseconds.lowerBound
+        let span = milliseconds.upperBound -| milliseconds.lowerBound
         return (0..<count).map { number in
             let delay = milliseconds.lowerBound + number * 7919 % (span + 1)
             let digits = String(10_000 + min(delay, 9_999)).dropFirst()

@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPTypes
 import Hummingbird
 
@@ -27,6 +28,7 @@ struct AdminResponder: HTTPResponder {
     /// - Returns: The answer; 404 and 405 have a body that says what can be asked.
     /// - Throws: What a route throws.
     func respond(to request: Request, context: Context) async throws -> Response {
+        if let refusal = Self.refusal(of: request) { return refusal }
         let path = request.uri.path
         let asked = path.split(separator: "/")
         let methods = routes.filter { Self.matches($0.path, asked) }.map(\.method.rawValue).sorted()
@@ -41,6 +43,22 @@ struct AdminResponder: HTTPResponder {
             return response
         }
         return try await inner.respond(to: request, context: context)
+    }
+
+    /// The answer to a request of a page of another site; nil for any other request.
+    private static func refusal(of request: Request) -> Response? {
+        let host = request.head.authority ?? ""
+        guard RequestHost(host) != .foreign else {
+            return AdminService.trouble(
+                "the admin API answers requests to localhost or an IP address only, and this one is to another host",
+                status: .misdirectedRequest)
+        }
+        guard RequestHost.isOwn(origin: request.headers[.origin], of: host) else {
+            return AdminService.trouble(
+                "the admin API does nothing for pages of other sites, and this request has another Origin",
+                status: .forbidden)
+        }
+        return nil
     }
 
     /// Whether a path is one of a route, whose parameters are written `:name` or `{name}`.

@@ -16,6 +16,6 @@ struct ControlEnd: ParsableArguments {
     ///
     /// - Parameter now: The present in the same unit.
     func milliseconds(now: Int64) -> Int64? {
-        duration.map { now + $0.duration.wholeMilliseconds } ?? until?.milliseconds(now: now)
+        duration.map { now +| $0.duration.wholeMilliseconds } ?? until?.milliseconds(now: now)
     }
 }

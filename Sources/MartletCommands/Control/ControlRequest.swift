@@ -38,7 +38,7 @@ struct ControlRequest: Equatable {
         try Self.check(author, "--author")
         if let reason { try Self.check(reason, "--reason") }
         if let until, until <= now { throw CommandFailure(.usage, "the end is not in the future") }
-        if let until, until > now + Self.longest.wholeMilliseconds {
+        if let until, until > now +| Self.longest.wholeMilliseconds {
             throw CommandFailure(
                 .usage, "the end is more than 30 days away, and the broker keeps a command for 30 days",
                 remedy: "Ask again before they are over.")

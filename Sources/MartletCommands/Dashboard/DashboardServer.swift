@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -110,18 +111,10 @@ struct DashboardServer: Sendable {
         func handle(
             _ request: Request, context: Context, next: (Request, Context) async throws -> Response
         ) async throws -> Response {
-            guard DashboardServer.isLocal(request.head.authority ?? "") else {
+            guard RequestHost(request.head.authority ?? "") == .thisMachine else {
                 return Response(status: .misdirectedRequest)
             }
             return try await next(request, context)
         }
-    }
-
-    /// Whether the host of a request is a name of this machine.
-    ///
-    /// - Parameter authority: `host` or `host:port`, as a browser sends it.
-    static func isLocal(_ authority: String) -> Bool {
-        guard let host = try? AddressText.splitHost(authority[...]).host else { return false }
-        return ListenAddress(host: host, port: 0).isLoopback
     }
 }

@@ -16,9 +16,10 @@ extension DeadCommand {
                 published once more, with results of the same message ids.
 
                 Jobs count their attempts anew. Of a multicast job only the indexes of the letter are pushed. Letters \
-                of dead device tokens stay, and so do letters of jobs that a worker would refuse again.
+                of dead device tokens stay, and so do letters of jobs that a worker would refuse again, and those \
+                whose routing key is lost or not certain.
 
-                It ends after \(DeadReading.longest.components.seconds / 60) minutes with the exit status \
+                It ends after \(QueueReading.longest.components.seconds / 60) minutes with the exit status \
                 \(CommandStatus.gaveUp.rawValue), because RabbitMQ takes back what a reader holds for 30 minutes \
                 (consumer_timeout). Run it again with the same --name for the rest.
 
@@ -62,7 +63,7 @@ extension DeadCommand {
             // Said before the first job: without the name nobody can go on after a crash.
             if !dryRun { Console.talk("replaying as \(name)") }
             let goOn = dryRun ? "the newest letters were not looked at" : "go on with --name \(name)"
-            let reading: DeadReading
+            let reading: QueueReading
             do throws(CommandFailure) {
                 reading = try publish(as: name, &replay, over: link)
             } catch {
@@ -82,7 +83,7 @@ extension DeadCommand {
         /// Publishes the jobs of all wanted letters, and waits until the broker has removed these letters.
         private func publish(
             as name: String, _ replay: inout DeadReplayRun, over link: CommandConnection
-        ) throws(CommandFailure) -> DeadReading {
+        ) throws(CommandFailure) -> QueueReading {
             let now = JobIdentifier.now()
             let reading = try DeadCommand.read(selection, link) { letter throws(CommandFailure) in
                 guard replay.published < limit ?? .max else { return }

@@ -93,7 +93,8 @@ struct DeadCommand: ParsableCommand {
                     format.output == .text ? Array(letter.line.utf8) : letter.json(withBody: false).bytes,
                     diedAt: letter.diedAt)
             }
-            for line in oldest.letters {
+            let lines = oldest.letters
+            for line in lines {
                 if format.output == .text {
                     Console.data(String(decoding: line, as: UTF8.self))
                 } else {
@@ -102,10 +103,10 @@ struct DeadCommand: ParsableCommand {
                 if let failure = Console.failure { throw failure }
             }
             try Console.flush()
-            let hidden = oldest.offered - oldest.letters.count
+            let hidden = oldest.offered - lines.count
             let more = hidden > 0 ? "; \(TimeText.count(hidden)) more match (--limit)" : ""
             Console.talk(
-                "\(TimeText.count(oldest.letters.count)) of \(TimeText.count(reading.seen)) dead letters in "
+                "\(TimeText.count(lines.count)) of \(TimeText.count(reading.seen)) dead letters in "
                     + "\(selection.name)\(more)")
             try reading.finish("this list lacks the newest")
         }
@@ -154,7 +155,7 @@ struct DeadCommand: ParsableCommand {
     /// - Returns: Whether all letters were looked at.
     static func look(
         _ selection: Selection, _ broker: BrokerOptions, show: (DeadLetter) -> Void
-    ) throws(CommandFailure) -> DeadReading {
+    ) throws(CommandFailure) -> QueueReading {
         let link = try CommandConnection.open(broker.target)
         // Closing the link puts all letters back.
         defer { link.close() }
@@ -170,7 +171,7 @@ struct DeadCommand: ParsableCommand {
     /// - Returns: Whether all letters were looked at.
     static func read(
         _ selection: Selection, _ link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> DeadReading {
+    ) throws(CommandFailure) -> QueueReading {
         Interrupt.watch()
         let (now, routes) = (JobIdentifier.now(), try selection.filter.routes())
         return try read(selection.name, over: link) { letter throws(CommandFailure) in
@@ -178,40 +179,18 @@ struct DeadCommand: ParsableCommand {
         }
     }
 
-    /// Takes all letters that a queue holds at this moment, and settles none of them. It ends early after Ctrl-C, where
-    /// no further letter comes, and before the broker would take the letters back.
+    /// Takes all letters that a queue holds at this moment, and settles none of them, as ``QueueReading`` does.
     ///
     /// - Parameters:
     ///   - queue: The queue.
-    ///   - link: A connection that consumes nothing else. When it is closed, the letters that are not acknowledged go
-    ///     back.
+    ///   - link: A connection that consumes nothing else.
     ///   - take: What to do with each letter.
     /// - Returns: Whether all letters were looked at.
     static func read(
         _ queue: String, over link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> DeadReading {
-        var reading = DeadReading(queue: queue, waiting: try link.messageCount(queue))
-        if reading.waiting > 0 {
-            // Holds all letters at once: a letter that is handed back early would come again, first or behind the
-            // others. The limit of unacknowledged messages is at most 65,535; for more there must be no limit (0).
-            try link.consume(queue, prefetch: reading.waiting > Int(UInt16.max) ? 0 : reading.waiting)
-        }
-        try reading.run(
-            until: .now().adding(DeadReading.longest), now: { .now() }, isInterrupted: { Interrupt.isRequested },
-            next: { () throws(CommandFailure) in try nextLetter(over: link) },
-            take: { letter throws(CommandFailure) in
-                try take(letter)
-                if let failure = Console.failure { throw failure }
-            })
+    ) throws(CommandFailure) -> QueueReading {
+        var reading = QueueReading(queue: queue, waiting: try link.messageCount(queue))
+        try reading.run(over: link) { message throws(CommandFailure) in try take(DeadLetter(message: message)) }
         return reading
-    }
-
-    /// The next letter; nil where none comes within ``DeadReading/patience``, or before Ctrl-C.
-    private static func nextLetter(over link: CommandConnection) throws(CommandFailure) -> DeadLetter? {
-        let deadline = MonotonicTime.now().adding(DeadReading.patience)
-        repeat {
-            if let message = try link.next(timeout: .seconds(1)) { return DeadLetter(message: message) }
-        } while !Interrupt.isRequested && MonotonicTime.now() < deadline
-        return nil
     }
 }

@@ -6,27 +6,37 @@ import Text
 struct DeadLetter {
     /// The message.
     let message: BrokerMessage
+    /// Who wrote it, and the key of its job.
+    let origin: LetterOrigin
+
+    /// A letter as it came from its queue.
+    init(message: BrokerMessage) {
+        self.message = message
+        origin = LetterOrigin(
+            exchange: message.exchange, routingKey: message.routingKey, deaths: message.deaths,
+            keptKey: message.header(HeaderName.originalRoutingKey))
+    }
 
     /// Whether the broker wrote the letter, for example because of a delivery limit or a producer's own expiration.
-    /// Such a letter has no header with an outcome.
-    var isFromBroker: Bool { message.header(HeaderName.outcome) == nil }
+    var isFromBroker: Bool { origin.account != nil }
+
+    /// A header in which a worker says what became of the job; nil in a letter of the broker, where the producer wrote
+    /// it.
+    func workersHeader(_ name: StaticString) -> String? { isFromBroker ? nil : message.header(name) }
 
     /// What happened: the outcome, or the broker's reason such as `broker: delivery_limit`.
     var outcome: String {
-        if let outcome = message.header(HeaderName.outcome) { return outcome }
-        return brokersReason.map { "broker: \($0)" } ?? "broker"
+        guard let account = origin.account else { return workersHeader(HeaderName.outcome) ?? "-" }
+        return account.reason.map { "broker: \($0)" } ?? "broker"
     }
 
-    private var brokersReason: String? { message.lastDeath?.reason ?? message.header(BrokerHeader.firstDeathReason) }
-
     /// The reason that APNs or the worker gave; nil without one.
-    var reason: String? { message.header(HeaderName.reason) }
+    var reason: String? { workersHeader(HeaderName.reason) }
 
     /// What the results of a job say whose letter the broker wrote (`DeadLetters.md`, "Letters that the broker wrote");
     /// nil for a worker's letter, and for other reasons of the broker.
     var resultOfBrokers: (outcome: Outcome, reason: Reason)? {
-        guard isFromBroker else { return nil }
-        return switch brokersReason {
+        switch origin.account?.reason {
         case "delivery_limit": (.invalid, .poison)
         case "expired": (.expired, .expirationPassed)
         case "rejected": (.invalid, .bodyTooLarge)
@@ -34,40 +44,31 @@ struct DeadLetter {
         }
     }
 
-    /// Whether it has an outcome: in a header, as it is listed, or in the results of its job.
+    /// Whether it has an outcome: in a worker's header, as it is listed, or in the results of its job.
     func has(outcome wanted: String) -> Bool { wanted == outcome || wanted == resultOfBrokers?.outcome.rawValue }
 
-    /// Whether it has a reason: in a header, or in the results of its job.
+    /// Whether it has a reason: in a worker's header, or in the results of its job.
     func has(reason wanted: String) -> Bool { wanted == reason || wanted == resultOfBrokers?.reason.rawValue }
 
     /// The topic, from the key of the job or of the dead letter.
     var topic: String {
-        let key = message.header(HeaderName.originalRoutingKey) ?? message.routingKey
-        let parts = key.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = jobRoutingKey.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.count == 3 ? String(parts[2]) : "-"
     }
 
     /// When the job died, in milliseconds since 1970; nil if neither a worker nor the broker says when.
     var diedAt: Int64? {
-        if let time = message.header(HeaderName.diedAt) { return Int64(time) }
-        // Of a worker's letter this would be the time of a retry copy in its tier.
-        guard isFromBroker, let seconds = message.lastDeath?.time, seconds < 1 << 40 else { return nil }
-        return Int64(seconds) * 1_000
+        guard let account = origin.account else { return workersHeader(HeaderName.diedAt).flatMap { Int64($0) } }
+        return account.time.map { Int64(clamping: $0) *| 1_000 }
     }
 
     /// The producer's own words about the job, from its header or its body.
     var reference: String? {
-        message.header(HeaderName.reference)
-            ?? (try? JSON(reading: message.body))?.members.last { $0.0 == "\(JobField.reference)" }?.1.text
+        message.header(HeaderName.reference) ?? JSON.lastText(of: "\(JobField.reference)", in: message.body)
     }
 
-    /// The routing key that the job came with. A worker's letter has it in a header. A letter of the broker's has it as
-    /// its own key, or, where an alternate exchange changed that, in the account of its last death.
-    var jobRoutingKey: String {
-        if let key = message.header(HeaderName.originalRoutingKey) { return key }
-        if !isFromBroker || message.routingKey.split(separator: ".").first != "invalid" { return message.routingKey }
-        return message.lastDeath?.routingKey ?? message.routingKey
-    }
+    /// The routing key that the job came with; the letter's own key where nobody knows that.
+    var jobRoutingKey: String { (try? origin.key.get()) ?? message.routingKey }
 
     /// Whether the job's id begins so.
     ///
@@ -79,12 +80,12 @@ struct DeadLetter {
         let moment = diedAt.map { DateTime.write($0, withMilliseconds: true) }
         var parts = [moment ?? "-".padded(to: 24), outcome.padded(to: 10)]
         parts.append(
-            [message.header(HeaderName.status), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
+            [workersHeader(HeaderName.status), reason].compactMap(\.self).joined(separator: " ").padded(to: 24))
         parts.append(message.messageID.isEmpty ? "(no id)" : message.messageID)
         parts.append(topic)
-        if let attempt = message.header(HeaderName.attempt) { parts.append("attempt \(attempt)") }
+        if let attempt = workersHeader(HeaderName.attempt) { parts.append("attempt \(attempt)") }
         if let indexes = message.header(HeaderName.indexes) { parts.append("indexes \(indexes)") }
-        if let detail = message.header(HeaderName.detail) { parts.append("— \(detail)") }
+        if let detail = workersHeader(HeaderName.detail) { parts.append("— \(detail)") }
         return parts.joined(separator: "  ")
     }
 
@@ -94,6 +95,10 @@ struct DeadLetter {
         if let type = message.contentType { lines.append("content_type  \(type)") }
         if let correlation = message.correlationID { lines.append("correlation_id \(correlation)") }
         if let replyTo = message.replyTo { lines.append("reply_to      \(replyTo)") }
+        if let account = origin.account {
+            lines.append("written by    RabbitMQ: \(account.reason ?? "no reason") in \(account.queue ?? "no queue")")
+            lines.append("              every header but \(BrokerHeader.death) is the producer's or the broker's count")
+        }
         for header in message.headers { lines.append("\(header.name): \(header.value)") }
         // Printing shows a line end as an escape, so the body's lines are split here.
         let body = String(decoding: message.body, as: UTF8.self)

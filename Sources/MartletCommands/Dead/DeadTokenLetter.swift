@@ -20,7 +20,7 @@ struct DeadTokenLetter {
     ///   - now: Milliseconds since 1970.
     init?(_ letter: DeadLetter, now: Int64) {
         let bytes = letter.message.delivery.bytes
-        guard let died = letter.diedAt,
+        guard !letter.isFromBroker, let died = letter.diedAt,
             let properties = try? MessagePropertyReader(bytes, letter.message.delivery.properties),
             case .success(let job) = LetterJob.read(
                 letter.message, properties, LetterJob.headers(of: properties, in: bytes, keepingDeadline: true),
@@ -48,9 +48,6 @@ struct DeadTokenLetter {
         self.tokens = tokens
         self.action = action
         diedAt = died
-        var message = letter.message
-        message.delivery.bytes = []
-        message.headers = []
-        self.message = message
+        message = letter.message.withoutContent
     }
 }

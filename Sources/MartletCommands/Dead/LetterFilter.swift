@@ -44,7 +44,7 @@ struct LetterFilter: ParsableArguments {
     ///   - routes: What ``routes()`` gave.
     ///   - now: Milliseconds since 1970. A letter without a time has no age: neither limit of age admits it.
     func admits(_ letter: DeadLetter, of routes: LetterRoutes?, now: Int64) -> Bool {
-        let age = letter.diedAt.map { now - $0 }
+        let age = letter.diedAt.map { now -| $0 }
         return (topic.isEmpty || topic.contains(letter.topic))
             && (routes.map { $0.take(jobsOf: letter.jobRoutingKey) } ?? true)
             && (reason.isEmpty || reason.contains(where: letter.has(reason:)))

@@ -13,10 +13,13 @@ struct LetterIdentity: Hashable {
     init?(_ letter: DeadLetter) {
         let message = letter.message
         guard !message.messageID.isEmpty else { return nil }
-        let headers = [HeaderName.replay, HeaderName.attempt, HeaderName.reason, HeaderName.action, HeaderName.indexes]
+        let headers = [
+            message.header(HeaderName.replay), letter.workersHeader(HeaderName.attempt), letter.reason,
+            letter.workersHeader(HeaderName.action), message.header(HeaderName.indexes),
+        ]
         let raw = message.headers.filter { $0.name.hasPrefix("apns-") }.map { "\($0.name) \($0.value)" }.sorted()
         let texts =
-            [message.messageID, letter.outcome, letter.jobRoutingKey] + headers.map { message.header($0) ?? "" } + raw
+            [message.messageID, letter.outcome, letter.jobRoutingKey] + headers.map { $0 ?? "" } + raw
         // No text holds a zero byte, so the end of each is certain.
         let bytes = texts.flatMap { Array($0.utf8) + [0] } + message.body
         guard let digest = try? SHA256.digest(bytes) else { return nil }

@@ -8,14 +8,18 @@ struct OldestLetters<Letter> {
     /// How many letters were offered.
     private(set) var offered = 0
     /// The letters that are kept, oldest first. Letters of the same age stand in the order in which they were offered.
-    var letters: [Letter] { kept.map(\.letter) }
+    var letters: [Letter] { Self.sorted(kept).prefix(limit).map(\.letter) }
 
-    private var kept: [(diedAt: Int64, letter: Letter)] = []
+    /// In no order, and fewer than twice the limit: sorting so many at a time costs a letter no more than a look at some
+    /// others, whatever the order of the queue.
+    private var kept: [(diedAt: Int64, position: Int, letter: Letter)] = []
+    /// The age of the youngest letter that can be among the oldest; nil while there is room.
+    private var youngest: Int64?
     private var lastDeath = Int64.min
 
     /// Starts without letters.
     ///
-    /// - Parameter limit: How many letters are kept.
+    /// - Parameter limit: How many letters are kept, at least 1.
     init(limit: Int) { self.limit = limit }
 
     /// Offers a letter.
@@ -28,15 +32,17 @@ struct OldestLetters<Letter> {
         offered += 1
         let age = diedAt ?? lastDeath
         lastDeath = age
-        if kept.count == limit {
-            guard let last = kept.last, age < last.diedAt else { return }
-            kept.removeLast()
-        }
-        var (low, high) = (0, kept.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if kept[middle].diedAt <= age { low = middle + 1 } else { high = middle }
-        }
-        kept.insert((age, letter()), at: low)
+        if let youngest, age >= youngest { return }
+        kept.append((age, offered, letter()))
+        if youngest == nil, kept.count == limit { youngest = kept.map(\.diedAt).max() }
+        guard kept.count >= 2 * limit else { return }
+        kept = Array(Self.sorted(kept).prefix(limit))
+        youngest = kept.last?.diedAt
+    }
+
+    private static func sorted(
+        _ letters: [(diedAt: Int64, position: Int, letter: Letter)]
+    ) -> [(diedAt: Int64, position: Int, letter: Letter)] {
+        letters.sorted { ($0.diedAt, $0.position) < ($1.diedAt, $1.position) }
     }
 }

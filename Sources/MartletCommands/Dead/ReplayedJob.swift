@@ -18,6 +18,8 @@ struct ReplayedJob {
         case deadlinePassed
         /// The job's expiration has passed. The expiration is part of the job, and a replay does not change the job.
         case expirationPassed
+        /// Nobody knows for certain with which key the job was published.
+        case keyDoubted(LetterOrigin.Doubt)
         /// A worker would refuse the job again, for this reason.
         case invalid(String)
 
@@ -30,6 +32,17 @@ struct ReplayedJob {
                 "came by a way that workers do not trust (--reason \(Reason.untrustedSource.rawValue) replays these, too)"
             case .deadlinePassed: "have a deadline that has passed (--deadline gives a later one)"
             case .expirationPassed: "have an expiration that has passed (publish new jobs instead)"
+            case .keyDoubted(.moved):
+                "were moved by hand to a queue, which took their routing key: publish new jobs instead (martlet dead "
+                    + "replay publishes a letter under its job's key, if it is still where it was written)"
+            case .keyDoubted(.unproven):
+                "have their routing key in \(BrokerHeader.death) only, where a producer may have written it: publish new "
+                    + "jobs instead"
+            case .keyDoubted(.foreignExchange(let name)):
+                "came through the exchange \(name.printable), where no permission for their topic holds: publish new jobs "
+                    + "instead"
+            case .keyDoubted(.foreignQueue(let name)):
+                "were led to their topic by the dead letters of the queue \(name.printable): publish new jobs instead"
             case .invalid(let why): "would be refused again: \(why)"
             }
         }
@@ -63,7 +76,10 @@ struct ReplayedJob {
         guard let properties = try? MessagePropertyReader(bytes, letter.message.delivery.properties) else {
             throw .invalid("its properties are damaged")
         }
-        routingKey = letter.jobRoutingKey
+        switch letter.origin.key {
+        case .success(let key): routingKey = key
+        case .failure(let doubt): throw .keyDoubted(doubt)
+        }
         // A mandatory message needs an id. A job that had none gets one.
         messageID = letter.message.messageID.isEmpty ? JobIdentifier.new() : letter.message.messageID
         var message = OutgoingMessage()
@@ -81,14 +97,24 @@ struct ReplayedJob {
         try Self.check(letter.message, properties, headers, routingKey, deadline: deadline, now: now)
     }
 
-    /// Reads the job as a worker will.
+    /// Reads the job as a worker and its route will.
     private static func check(
         _ letter: BrokerMessage, _ properties: MessagePropertyReader, _ headers: [Field], _ routingKey: String,
         deadline: Int64?, now: Int64
     ) throws(Obstacle) {
+        let size = letter.delivery.body.count
+        guard size <= JobDecoder.maximumBodyLength else {
+            throw .invalid(
+                "\(Reason.bodyTooLarge.rawValue), the body has \(size) bytes, and a job may have "
+                    + "\(JobDecoder.maximumBodyLength)")
+        }
         switch LetterJob.read(letter, properties, headers, routingKey: routingKey, deadline: deadline, now: now) {
         case .failure(let defect): throw .invalid("\(defect.reason.rawValue), \(defect.detail)")
         case .success(let job):
+            let key = Array(routingKey.utf8)
+            if let mistake = JobRoutingKey.mistake(0..<key.count, in: key.span) {
+                throw .invalid("\(Reason.noRoute.rawValue), \(mistake)")
+            }
             guard job.isExpired(at: now) else { return }
             throw job.deadline.map { $0 < now } ?? false ? .deadlinePassed : .expirationPassed
         }

@@ -85,7 +85,7 @@ struct DemoCampaignPlan: Sendable {
             }
         return ControlCommand(
             id: id, action: action, target: .campaign(prefix), author: "demo", issuedAt: now,
-            until: step == .pause ? now + longestPause.wholeMilliseconds : nil, reason: "a demo")
+            until: step == .pause ? now +| longestPause.wholeMilliseconds : nil, reason: "a demo")
     }
 
     private static func job(

@@ -63,7 +63,7 @@ struct DemoReport {
     /// because they wait on purpose.
     var throughput: Int {
         guard let span = state.firstAttemptSpan, span.upperBound > span.lowerBound else { return state.firstAttempts }
-        return state.firstAttempts * 1_000 / Int(span.upperBound - span.lowerBound)
+        return state.firstAttempts * 1_000 / Int(span.upperBound -| span.lowerBound)
     }
 
     /// The report for people. Without complaints it fits a terminal of 24 lines with 80 columns, the verdict last.

@@ -101,8 +101,8 @@ struct DeadLetterHelp: ParsableCommand {
         help.add(
             "Letters that the broker wrote",
             """
-            They have none of the headers above, and the job's routing key; invalid.-.- where they come from the queue \
-            of jobs without a route. The first entry of \(BrokerHeader.death) says why, and so does \
+            They have none of the headers above but those that the producer wrote, which prove nothing, and the job's \
+            routing key; invalid.-.- where they come from the queue of jobs without a route. The first entry of \(BrokerHeader.death) says why, and so does \
             \(BrokerHeader.firstDeathReason), but for retry copies, which have died in their tier before:
             """, entries: brokerLetters)
         help.add(
@@ -112,8 +112,9 @@ struct DeadLetterHelp: ParsableCommand {
             program of your own drops the headers above and those of the broker, sets a later \
             \(HeaderName.deadline) where the old one has passed, and adds \(HeaderName.replay) with a new name. It \
             keeps \(HeaderName.indexes): without it every device token is pushed again. It publishes to \
-            \(TopologyNames.jobs) with the key of \(HeaderName.originalRoutingKey) and with confirms, and \
-            acknowledges the letter last. By outcome:
+            \(TopologyNames.jobs) with confirms, and acknowledges the letter last. The key is in \
+            \(HeaderName.originalRoutingKey), but only if no entry of \(BrokerHeader.death) names a queue of jobs: \
+            otherwise the broker wrote the letter, and the key is the letter's own. By outcome:
             """, entries: outcomes)
         help.add("Example", "The headers that the worker added to a letter:", verbatim: example)
         return help.text

@@ -2,6 +2,8 @@ import EventLoop
 
 /// Spreads sends evenly over time. A pure value: the caller passes in the present.
 struct Pacer {
+    /// The slowest pace, in sends a second: one in a year. A slower one would not fit a `Duration`.
+    private static let slowest = 1.0 / 31_536_000
     /// The time between two sends.
     private let interval: Duration
     /// When the first send was asked for.
@@ -13,7 +15,7 @@ struct Pacer {
     ///
     /// - Parameter rate: Sends per second, positive.
     init(rate: Double) {
-        interval = .seconds(1 / rate)
+        interval = .seconds(1 / max(rate, Self.slowest))
     }
 
     /// Counts one send, and says when it may happen.

@@ -69,7 +69,9 @@ struct PushCommand: ParsableCommand, UsesContext {
             throw ValidationError(
                 "--jobs brings tokens and payloads with it; only --topic, --environment and --class go along.")
         }
-        if let rate, !(rate > 0 && rate <= 1_000_000) { throw ValidationError("--rate must be above 0.") }
+        if let rate, !(0.001...1_000_000).contains(rate) {
+            throw ValidationError("--rate must be between 0.001 and 1000000.")
+        }
         if let limit = delivery.priority, ![1, 5, 10].contains(limit) {
             throw ValidationError("--priority must be 10, 5 or 1.")
         }

@@ -54,18 +54,29 @@ struct ResultReader {
         }
     }
 
-    /// Takes results out of a queue. Each result is printed, or with `--summary` counted, before its message is
-    /// acknowledged. So no printed result can be lost.
+    /// Takes results out of a queue, as many messages as it holds now: new results must not keep the command from ending.
+    /// Each result is printed, or with `--summary` counted, before its message is acknowledged. So no result can be lost
+    /// that was not told.
+    ///
+    /// - Throws: `gaveUp` where messages were not read; what ended the link; `outputFailed`, `readerGone`.
     mutating func drain(_ link: CommandConnection, queue: String, for length: Duration?) throws(CommandFailure) {
-        let deadline = length.map { ContinuousClock.now.advanced(by: $0) }
-        // Takes only as many as there are now: new results must not keep the command from ending.
-        let left = try link.messageCount(queue)
-        // Messages that do not pass stay unsettled until the end. A lower limit would be full of them, and no others
-        // would come.
-        try link.consume(queue, prefetch: Int(UInt16.max))
+        var reading = QueueReading(
+            queue: queue, waiting: try link.messageCount(queue), noun: "messages", time: length)
         var excluded = 0
         do throws(CommandFailure) {
-            excluded = try take(link, left, until: deadline)
+            try reading.run(
+                over: link, isEnough: { isComplete },
+                take: { message throws(CommandFailure) in
+                    let results = ReceivedResult.read(message)
+                    // A message is taken whole or not at all.
+                    guard !results.isEmpty, results.allSatisfy({ filter.passes($0.record) }) else {
+                        excluded += 1
+                        return
+                    }
+                    for result in results { show(result) }
+                    try Console.flush()
+                    try link.acknowledge(message, upToHere: false)
+                })
         } catch {
             try? link.stopConsuming()
             throw error
@@ -77,28 +88,7 @@ struct ResultReader {
                 "\(TimeText.count(excluded)) messages are not results or do not pass the filter; they go back to \(queue)."
             )
         }
-    }
-
-    /// Takes the messages that pass; returns how many did not pass.
-    private mutating func take(
-        _ link: CommandConnection, _ count: Int, until deadline: ContinuousClock.Instant?
-    ) throws(CommandFailure) -> Int {
-        var left = count
-        var excluded = 0
-        while left > 0 && !Interrupt.isRequested && !isComplete && Self.patience(until: deadline) != nil {
-            guard let message = try link.next(timeout: .seconds(2)) else { break }
-            left -= 1
-            let results = ReceivedResult.read(message)
-            // A message is taken whole or not at all.
-            guard !results.isEmpty, results.allSatisfy({ filter.passes($0.record) }) else {
-                excluded += 1
-                continue
-            }
-            for result in results { show(result) }
-            try Console.flush()
-            try link.acknowledge(message, upToHere: false)
-        }
-        return excluded
+        try reading.finish("the rest stays there")
     }
 
     /// Prints the counts, if they were asked for.
@@ -129,7 +119,7 @@ struct ResultReader {
         }
     }
 
-    /// How long to wait for the next message: at most 0.2 s, to notice Ctrl-C soon; nil once the time is up.
+    /// How long to wait for the next copy: at most 0.2 s, to notice Ctrl-C soon; nil once the time is up.
     private static func patience(until deadline: ContinuousClock.Instant?) -> Duration? {
         guard let deadline else { return .milliseconds(200) }
         let left = ContinuousClock.now.duration(to: deadline)

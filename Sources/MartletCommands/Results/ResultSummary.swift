@@ -68,7 +68,7 @@ struct ResultSummary {
             lines.append("\(name): \(parts.joined(separator: ", ")), most \(TimeText.length(Int64(histogram.max)))")
         }
         if let span, span.upperBound > span.lowerBound {
-            let length = span.upperBound - span.lowerBound
+            let length = span.upperBound -| span.lowerBound
             lines.append("finished within \(TimeText.length(length)): \(TimeText.count(total * 1000 / Int(length)))/s")
         }
         return lines

@@ -12,7 +12,8 @@ struct ResultsCommand: ParsableCommand, UsesContext {
         discussion: """
             --follow looks at copies through a queue of its own and takes nothing from anybody; when this command is \
             too slow, the oldest copies are dropped. --drain takes results out of a real queue: what is printed is gone \
-            from it, what a filter excludes goes back.
+            from it, what a filter excludes goes back. Where not all messages could be read, it says how many were, and the \
+            exit status is \(CommandStatus.gaveUp.rawValue).
 
             Examples:
               martlet results --follow
@@ -70,15 +71,20 @@ struct ResultsCommand: ParsableCommand, UsesContext {
         // When the reader of the output goes away, draining must end in good order: written results count as taken.
         if mode == .drain { signal(SIGPIPE, SIG_IGN) }
         var reader = ResultReader(filter: filter, limit: count, format: format.output, onlySummary: summary)
-        Interrupt.watch()
-        switch mode {
-        case .follow: try reader.follow(link, for: timeout?.duration)
-        case .drain:
+        if mode == .drain, !yes {
             let waiting = try link.messageCount(queue)
-            if !yes && waiting > 0 {
-                try Console.confirm("Take up to \(TimeText.count(waiting)) results out of \(queue)?")
+            if waiting > 0 { try Console.confirm("Take up to \(TimeText.count(waiting)) results out of \(queue)?") }
+        }
+        Interrupt.watch()
+        do throws(CommandFailure) {
+            switch mode {
+            case .follow: try reader.follow(link, for: timeout?.duration)
+            case .drain: try reader.drain(link, queue: queue, for: timeout?.duration)
             }
-            try reader.drain(link, queue: queue, for: timeout?.duration)
+        } catch {
+            // What was counted may be gone from its queue.
+            try? reader.printSummary()
+            throw error
         }
         try reader.printSummary()
     }

@@ -1,4 +1,5 @@
 import PushWorker
+import Text
 import WorkerSettings
 
 /// The fleet as the workers' reports show it: a pure value that reports are added to.
@@ -19,6 +20,10 @@ struct FleetPicture: Equatable {
     struct Worker: Equatable {
         /// Its latest report.
         var report: WorkerReport
+        /// When it reported, in milliseconds since 1970; no later than the report was heard, whatever it says.
+        var reportedAt: Int64
+        /// Whether the report says that it is from the future: its worker's clock is wrong, or somebody else wrote it.
+        var isAhead: Bool
         /// Notifications that APNs accepted per second, between its two latest reports. Nil before its second report,
         /// where the two are less than 1 s apart, and after a restart.
         var acceptedPerSecond: Double?
@@ -30,7 +35,7 @@ struct FleetPicture: Equatable {
         /// - Parameter now: The time in milliseconds since 1970.
         func condition(at now: Int64) -> Condition {
             if report.isDraining { return .draining }
-            if now - report.sentAt > FleetPicture.patience { return .silent }
+            if now -| reportedAt > FleetPicture.patience { return .silent }
             return report.reasons.isEmpty ? .ready : .notReady
         }
     }
@@ -63,6 +68,8 @@ struct FleetPicture: Equatable {
 
     /// How long a worker may send no report before it is silent, in milliseconds: three reports and some seconds.
     static let patience: Int64 = 35_000
+    /// How far the clocks of machines may be apart, in milliseconds.
+    private static let skew: Int64 = 5_000
     /// How long a silent worker is shown, in milliseconds. ``FleetReader`` reads the reports of this time.
     static let memory: Int64 = 300_000
     /// The states of a route, best first, as the worker orders them.
@@ -75,15 +82,23 @@ struct FleetPicture: Equatable {
 
     /// Takes a report.
     ///
-    /// - Parameter report: The report. It is ignored where a later report of its worker is known.
-    mutating func heard(_ report: WorkerReport) {
+    /// - Parameters:
+    ///   - report: The report. It is ignored where a later report of its worker is known. A report from the future is
+    ///     no later than any other.
+    ///   - now: The time in milliseconds since 1970.
+    mutating func heard(_ report: WorkerReport, at now: Int64) {
+        var worker = Worker(
+            report: report, reportedAt: min(report.sentAt, now),
+            isAhead: max(report.startedAt, report.sentAt) > now +| Self.skew)
         guard let earlier = known[report.instance] else {
-            if known.count < RouteShare.mostWorkers { known[report.instance] = Worker(report: report) }
+            if known.count < RouteShare.mostWorkers { known[report.instance] = worker }
             return
         }
-        guard (report.startedAt, report.sentAt) > (earlier.report.startedAt, earlier.report.sentAt) else { return }
-        var worker = Worker(report: report)
-        let elapsed = Double(report.sentAt - earlier.report.sentAt) / 1_000
+        guard
+            earlier.isAhead
+                || (report.startedAt, report.sentAt) > (earlier.report.startedAt, earlier.report.sentAt)
+        else { return }
+        let elapsed = Double(report.sentAt -| earlier.report.sentAt) / 1_000
         // A rate over less than a second says little. After another start the counts begin at zero.
         if report.startedAt == earlier.report.startedAt, elapsed >= 1 {
             worker.acceptedPerSecond = Double(report.accepted - earlier.report.accepted) / elapsed
@@ -102,7 +117,7 @@ struct FleetPicture: Equatable {
     /// - Parameter now: The time in milliseconds since 1970.
     func workers(at now: Int64) -> [Worker] {
         known.values.filter { worker in
-            let age = now - worker.report.sentAt
+            let age = now -| worker.reportedAt
             return age <= (worker.report.isDraining ? Self.patience : Self.memory)
         }.sorted { $0.report.instance < $1.report.instance }
     }
@@ -112,7 +127,7 @@ struct FleetPicture: Equatable {
     /// - Parameter now: The time in milliseconds since 1970.
     func left(at now: Int64) -> Int {
         known.values.count { worker in
-            let age = now - worker.report.sentAt
+            let age = now -| worker.reportedAt
             return worker.report.isDraining && age > Self.patience && age <= Self.memory
         }
     }

@@ -13,7 +13,7 @@ extension StreamReader where Picture == FleetPicture {
     convenience init(_ endpoints: [AMQPEndpoint]) {
         // The five minutes of FleetPicture.memory.
         self.init(endpoints, TopologyNames.fleetQueue, from: "5m", into: FleetPicture()) { picture, message in
-            if let report = WorkerReport(parsing: message.body) { picture.heard(report) }
+            if let report = WorkerReport(parsing: message.body) { picture.heard(report, at: JobIdentifier.now()) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import PushWorker
+import Text
 import Topology
 
 // Findings about commands of operators.
@@ -9,7 +10,7 @@ extension StatusDiagnosis {
             let jobs = jobQueues.filter {
                 TopologyNames.normalQueue(of: $0.name) == TopologyNames.jobQueue(route: name)
             }
-            .reduce(0) { $0 + ($1.ready ?? 0) }
+            .reduce(0) { $0 +| ($1.ready ?? 0) }
             guard jobs > 0 else { return nil }
             return StatusFinding(
                 urgency: .soon, object: command.object,

@@ -18,7 +18,7 @@ extension StatusDiagnosis {
             queue.consumers == 0 && !stopped.contains(TopologyNames.normalQueue(of: queue.name))
         }
         let waiting = deserted.filter { ($0.ready ?? 0) > 0 }
-        let jobs = waiting.reduce(0) { $0 + ($1.ready ?? 0) }
+        let jobs = waiting.reduce(0) { $0 +| ($1.ready ?? 0) }
         if served.isEmpty, !deserted.isEmpty {
             let held = jobs > 0 ? "; \(Self.count(jobs, "job waits", "jobs wait"))" : ""
             return [
@@ -132,7 +132,7 @@ extension StatusDiagnosis {
             case .silent:
                 // During an alarm no worker can publish a report, and the alarm has a finding of its own.
                 guard !alarm else { return nil }
-                let seconds = (facts.at - worker.report.sentAt) / 1_000
+                let seconds = (facts.at -| worker.reportedAt) / 1_000
                 return StatusFinding(
                     urgency: .soon, object: "worker \(name)",
                     detail: "it has said nothing for \(seconds) s: it was killed, or does not reach the broker.",

@@ -105,7 +105,7 @@ struct StatusDiagnosis {
             guard share >= Self.nearlyFull else { return nil }
             let isFull = share >= Self.full
             let (consequence, command) = whenFull(queue.name)
-            let percent = Int(share * 100)
+            let percent = Int(saturating: share * 100)
             return StatusFinding(
                 urgency: isFull ? .now : .soon, object: "queue \(queue.name)",
                 detail: "\(percent) % full: \(isFull ? consequence : "once it is full, \(consequence)").",
@@ -136,7 +136,7 @@ struct StatusDiagnosis {
                 && (queue.settings["message-ttl"] == nil || queue.settings["dead-letter-exchange"] == nil)
         }
         guard !keeping.isEmpty else { return [] }
-        let waiting = keeping.reduce(0) { $0 + ($1.ready ?? 0) }
+        let waiting = keeping.reduce(0) { $0 +| ($1.ready ?? 0) }
         return [
             StatusFinding(
                 urgency: .now, object: Self.objects(keeping.map(\.name), "queue"),
@@ -163,7 +163,7 @@ struct StatusDiagnosis {
                 && ($0.ready ?? 0) > 0 && $0.consumers == 0 && ($0.deliveryRate ?? 0) == 0
         }
         guard let first = queues.first else { return [] }
-        let count = queues.reduce(0) { $0 + ($1.ready ?? 0) }
+        let count = queues.reduce(0) { $0 +| ($1.ready ?? 0) }
         return [
             StatusFinding(
                 urgency: .soon, object: Self.objects(queues.map(\.name), "queue"),

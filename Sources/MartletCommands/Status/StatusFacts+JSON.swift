@@ -88,7 +88,7 @@ extension FleetPicture.Worker {
             ("instance", .text(report.instance)), ("version", .text(report.program)), ("state", .text(state)),
             ("reasons", .array(report.reasons.map { .text($0) })), ("share", .text(report.share)),
             ("admin", .optional(report.admin)),
-            ("started_at", .integer(report.startedAt)), ("reported_at", .integer(report.sentAt)),
+            ("started_at", .integer(report.startedAt)), ("reported_at", .integer(reportedAt)),
             ("accepted", .integer(Int64(report.accepted))), ("accepted_per_s", .optional(acceptedPerSecond)),
             ("in_flight", .integer(Int64(report.inFlight))),
             ("routes", .integer(Int64(report.routes.count + report.moreRoutes))),

@@ -1,4 +1,5 @@
 import PushWorker
+import Text
 import Topology
 
 /// Everything that `martlet status` knows at one moment. Its text and its advice follow from these facts.
@@ -55,7 +56,7 @@ struct StatusFacts: Equatable {
     var deadLetters: [(queue: String, count: Int?)] {
         [TopologyNames.deadQueue, TopologyNames.deadTokensQueue].compactMap { name in
             guard let queue = queue(name) else { return nil }
-            return (name, queue.ready.map { $0 + (queue.unacknowledged ?? 0) })
+            return (name, queue.ready.map { $0 +| (queue.unacknowledged ?? 0) })
         }
     }
 }

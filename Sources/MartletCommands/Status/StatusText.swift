@@ -96,7 +96,7 @@ struct StatusText {
         ]
         for worker in shown(workers) {
             let condition = worker.condition(at: facts.at)
-            let up = TimeText.length(max(0, worker.report.sentAt - worker.report.startedAt))
+            let up = TimeText.length(max(0, worker.report.sentAt -| worker.report.startedAt))
             let isSilent = condition == .silent
             lines.append(
                 row(
@@ -207,7 +207,7 @@ struct StatusText {
             ![TopologyNames.fleetQueue, TopologyNames.controlQueue].contains(queue.name),
             !TopologyNames.isClients(queue.name)
         else { return false }
-        if (queue.ready ?? 0) + (queue.unacknowledged ?? 0) > 0 { return true }
+        if (queue.ready ?? 0) +| (queue.unacknowledged ?? 0) > 0 { return true }
         let isUnrouted = TopologyNames.normalQueue(of: queue.name) == TopologyNames.unroutedJobsQueue
         return TopologyNames.isJobQueue(queue.name) && !isUnrouted && !queue.name.hasSuffix(TopologyNames.returnSuffix)
             || [TopologyNames.resultsQueue, TopologyNames.deadQueue].contains(queue.name)
@@ -271,7 +271,8 @@ struct StatusText {
 
     private static func rate(_ rate: Double?) -> String {
         guard let rate else { return "-" }
-        return rate > 0 && rate < 9.95 ? "\(Int(rate * 10) / 10).\(Int(rate * 10) % 10)" : short(Int(rate.rounded()))
+        guard rate > 0, rate < 9.95 else { return short(Int(saturating: rate.rounded())) }
+        return "\(Int(rate * 10) / 10).\(Int(rate * 10) % 10)"
     }
 
     private static func size(_ bytes: Int) -> String {

@@ -20,6 +20,14 @@ final class CommandConnection {
     private var message = OutgoingMessage()
     /// How many messages may wait for their confirms: enough to hide the round trip to the broker.
     private static let window = 1000
+    /// How many messages may come that the command has not taken. When it ends, it has to read past as many, each of
+    /// 64 KiB as a rule.
+    private static let ahead = 500
+    /// How many messages were taken and are not acknowledged, and how many may be; nil where the consumer has a limit of
+    /// its own.
+    private var held: (count: Int, limit: Int)?
+    /// The queue that is consumed, and how many of its messages came.
+    private var consumed: (queue: String, count: Int)?
 
     private init(_ client: AMQPBlockingClient, _ endpoint: AMQPEndpoint) {
         self.client = client
@@ -144,9 +152,22 @@ final class CommandConnection {
         if let offset {
             arguments.entries = [.init(name: Array("x-stream-offset".utf8), value: .text(offset))]
         }
+        consumed = (queue, 0)
         try run { client throws(AMQPError) in
             try client.startConsuming(queue: queue, prefetch: UInt16(clamping: prefetch), arguments: arguments)
         }
+    }
+
+    /// Starts to take messages from a queue for a command that holds many of them until its end: a message that is handed
+    /// back early would come again, first or behind the others. However many are held, only some hundred are under way.
+    ///
+    /// - Parameters:
+    ///   - queue: Its name.
+    ///   - waiting: How many messages the command wants.
+    func consumeHolding(_ queue: String, waiting: Int) throws(CommandFailure) {
+        let limit = min(waiting, Self.ahead)
+        try consume(queue, prefetch: limit)
+        held = (0, limit)
     }
 
     /// The next message.
@@ -154,7 +175,24 @@ final class CommandConnection {
     /// - Parameter timeout: How long to wait for it.
     /// - Returns: Nil if no message came in time.
     func next(timeout: Duration) throws(CommandFailure) -> BrokerMessage? {
-        try run { client throws(AMQPError) in try client.receive(timeout: timeout) }.map(BrokerMessage.init)
+        if let held, held.count >= held.limit {
+            try run { client throws(AMQPError) in try client.raisePrefetch(by: UInt16(Self.ahead)) }
+            self.held?.limit += Self.ahead
+        }
+        let delivery = try run { client throws(AMQPError) in try client.receive(timeout: timeout) }
+        if delivery != nil {
+            held?.count += 1
+            consumed?.count += 1
+        }
+        return delivery.map(BrokerMessage.init)
+    }
+
+    /// The next message; nil where none comes in time, or before Ctrl-C.
+    func next(before deadline: MonotonicTime) throws(CommandFailure) -> BrokerMessage? {
+        repeat {
+            if let message = try next(timeout: min(deadline - .now(), .milliseconds(200))) { return message }
+        } while !Interrupt.isRequested && MonotonicTime.now() < deadline
+        return nil
     }
 
     /// Acknowledges a message.
@@ -164,6 +202,7 @@ final class CommandConnection {
     ///   - upToHere: Whether to acknowledge all earlier messages, too.
     func acknowledge(_ message: BrokerMessage, upToHere: Bool) throws(CommandFailure) {
         try run { client throws(AMQPError) in try client.acknowledge(message.delivery, multiple: upToHere) }
+        held?.count -= 1
     }
 
     /// Ends taking messages, and returns once the broker has every acknowledgement. Without this, closing the
@@ -233,9 +272,12 @@ final class CommandConnection {
     ///   - note: Called with what became of them.
     func pause(_ duration: Duration, _ note: (PublishFate) -> Void) throws(CommandFailure) {
         let second = Duration.seconds(1)
-        try takeOutcomes(note)
-        usleep(UInt32(min(duration, second) / .microseconds(1)))
-        if duration > second, !Interrupt.isRequested { try pause(duration - second, note) }
+        var left = duration
+        repeat {
+            try takeOutcomes(note)
+            usleep(UInt32(min(left, second) / .microseconds(1)))
+            left -= second
+        } while left > .zero && !Interrupt.isRequested
     }
 
     /// Waits until the broker has answered for every message.
@@ -272,8 +314,34 @@ final class CommandConnection {
         do throws(AMQPError) {
             return try body(client)
         } catch {
-            throw Self.failure(error, at: description)
+            guard error.replyCode == Self.internalError, let consumed else {
+                throw Self.failure(error, at: description)
+            }
+            throw Self.undeliverable(behind: consumed.count, in: consumed.queue, error, at: description)
         }
+    }
+
+    /// `internal-error` of AMQP 0-9-1, which RabbitMQ gives when a process of its own has crashed.
+    private static let internalError: UInt16 = 541
+
+    /// The failure that a command ends with when RabbitMQ crashes at a delivery. RabbitMQ 4 does so at a message of an
+    /// AMQP 1.0 producer with a value that AMQP 0-9-1 does not have, such as a UUID.
+    ///
+    /// - Parameters:
+    ///   - count: How many messages of the queue came before. Others may have been lost on the way with the connection.
+    ///   - queue: The queue.
+    ///   - error: What ended the connection.
+    ///   - place: The broker, without its password.
+    static func undeliverable(
+        behind count: Int, in queue: String, _ error: AMQPError, at place: String
+    ) -> CommandFailure {
+        let position = count == 0 ? "among the first of \(queue)" : "in \(queue) behind at least \(count) others"
+        return CommandFailure(
+            .refused,
+            "\(place): \(error): RabbitMQ has a message \(position) that it cannot deliver to this client, as a rule "
+                + "one of an AMQP 1.0 producer with a value that AMQP 0-9-1 lacks, such as a UUID",
+            remedy: "It keeps every reader from what stands behind it. Take this one message out with an AMQP 1.0 "
+                + "client: the page DeadLetters shows how.")
     }
 
     /// What each user of `martlet topology render --users` is for.

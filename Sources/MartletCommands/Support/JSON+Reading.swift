@@ -11,6 +11,28 @@ extension JSON {
         self = try Self.read(&scanner, bytes)
     }
 
+    /// The text of an object's last member with a name, without building the other values, of which a body may have very
+    /// many; nil where the text breaks the grammar, or the member is not a string.
+    ///
+    /// - Parameters:
+    ///   - name: The member's name.
+    ///   - bytes: JSON text, of less than 4 GiB.
+    static func lastText(of name: String, in bytes: [UInt8]) -> String? {
+        var scanner = JSONScanner(bytes.indices)
+        var text: String?
+        do throws(JSONError) {
+            guard try scanner.enterObject(in: bytes.span) else { return nil }
+            while let member = try scanner.nextName(in: bytes.span) {
+                let value = try scanner.value(in: bytes.span)
+                guard string(member, bytes) == name else { continue }
+                text = value.kind == .string ? string(value, bytes) : nil
+            }
+        } catch {
+            return nil
+        }
+        return text
+    }
+
     /// The members of an object, in the order of the text; empty for anything else.
     var members: [(String, JSON)] {
         if case .object(let members) = self { return members }
@@ -80,8 +102,8 @@ extension JSON {
     /// The text of a string. A text with half a surrogate pair stays as it is written.
     private static func string(_ value: JSONValue, _ bytes: [UInt8]) -> String {
         guard value.flag else { return String(decoding: bytes[value.range], as: UTF8.self) }
-        var copy = bytes
-        let range = JSONText.unescape(value.range, in: &copy) ?? value.range
+        var copy = Array(bytes[value.range])
+        let range = JSONText.unescape(copy.indices, in: &copy) ?? copy.indices
         return String(decoding: copy[range], as: UTF8.self)
     }
 }

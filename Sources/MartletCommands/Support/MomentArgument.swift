@@ -64,7 +64,7 @@ struct MomentArgument: Equatable {
     func milliseconds(now: Int64) -> Int64 {
         switch kind {
         case .absolute(let value): value
-        case .relative(let span): now + span.wholeMilliseconds
+        case .relative(let span): now +| span.wholeMilliseconds
         case .clock(let clock): clock.next(after: now)
         }
     }

@@ -38,19 +38,12 @@ struct AdminGate: Sendable {
     ///   - host: Its `Host` header; nil without one. HTTP/1.0 needs none, but no browser speaks it.
     ///   - authorization: Its `Authorization` header.
     func admission(isReading: Bool, path: String, host: String?, authorization: String?) -> Admission {
-        if isLoopback, let host, !Self.isOfThisMachine(host) { return .misdirected }
+        if isLoopback, let host, RequestHost(host) == .foreign { return .misdirected }
         // A wrong token counts as none, because probes and scrapers may send theirs to every server that they ask.
         if let authorization, isToken(authorization) { return .open }
         if !isReading { return tokenFile == nil ? .forbidden : .unauthorized }
         if isLoopback { return .open }
         return path == "/livez" || path == "/readyz" ? .brief : .unauthorized
-    }
-
-    /// Whether a `Host` header, with or without a port, is `localhost` or an IP address. DNS rebinding needs another
-    /// name.
-    private static func isOfThisMachine(_ text: String) -> Bool {
-        guard let host = try? AddressText.splitHost(text[...]).host else { return false }
-        return host.lowercased() == "localhost" || SocketAddress(host, port: 0) != nil
     }
 
     /// Whether a header carries the token (RFC 6750, 2.1).

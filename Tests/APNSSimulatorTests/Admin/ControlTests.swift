@@ -12,16 +12,16 @@ struct ControlTests {
 
     init() throws { maker = try TokenMaker() }
 
-    private func ask(_ simulator: RunningSimulator, _ method: String, _ path: String, _ body: String = "") async throws
-        -> (status: Int, body: String)
-    {
+    private func ask(
+        _ simulator: RunningSimulator, _ method: String, _ path: String, _ body: String = "", headers: [String] = []
+    ) async throws -> (status: Int, body: String) {
         let port = try #require(simulator.adminPort)
         let result = try await SimulatorBench.run(
             Program.curl,
             [
                 "--silent", "--request", method, "--data-binary", body, "--write-out", "\n%{http_code}",
                 "http://127.0.0.1:\(port)\(path)",
-            ])
+            ] + headers.flatMap { ["--header", $0] })
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         return (Int(lines.last ?? "") ?? 0, lines.dropLast().joined(separator: "\n"))
     }
@@ -52,6 +52,35 @@ struct ControlTests {
             #expect(back.status == 400 && back.body.contains("goes forward only"))
             #expect(try await ask(simulator, "POST", "/clock", #"{"reset":true}"#).body.contains(#""advance":0"#))
             #expect(try client.exchange(try SimulatorBench.push(maker)).status == 200)
+        }
+    }
+
+    @Test("A page of another site can read and change nothing")
+    func otherSites() async throws {
+        try await withAdmin { simulator in
+            let port = try #require(simulator.adminPort)
+            let changes = ["/reset", "/scenario", "/shutdown", "/certificates", "/clock", "/server-certificate"]
+            let requests =
+                ["/", "/ledger", "/counts", "/connections", "/devices"].map { ("GET", $0) }
+                + changes.map { ("POST", $0) } + [("DELETE", "/shutdown")]
+            for (method, path) in requests {
+                let body = path == "/certificates" ? #"{"topics":["com.example.app"]}"# : "{}"
+                // With an empty value curl sends no such header.
+                for host in ["Host: evil.example", "Host: localhost.evil.example:\(port)", "Host:"] {
+                    let answer = try await ask(simulator, method, path, body, headers: [host])
+                    // Without any host the server itself may refuse.
+                    #expect([421, 400].contains(answer.status), "\(method) \(path) \(host): \(answer)")
+                    #expect(!answer.body.contains("PRIVATE KEY"))
+                }
+                for origin in ["http://evil.example", "null", "http://127.0.0.1:1"] {
+                    let headers = ["Content-Type: text/plain", "Origin: \(origin)"]
+                    let answer = try await ask(simulator, method, path, body, headers: headers)
+                    #expect(answer.status == 403 && !answer.body.contains("PRIVATE KEY"), "\(method) \(path) \(origin)")
+                }
+            }
+            let own = ["Host: localhost:\(port)", "Origin: http://localhost:\(port)"]
+            #expect(try await ask(simulator, "POST", "/reset", headers: own).status == 200)
+            #expect(try await ask(simulator, "GET", "/counts", headers: ["Host: 192.0.2.1"]).status == 200)
         }
     }
 

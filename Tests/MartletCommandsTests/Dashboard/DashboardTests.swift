@@ -150,7 +150,7 @@ struct DashboardTests {
             ("evil.example:8088", false), ("127.0.0.1.evil.example", false), ("", false),
         ])
     func name(_ authority: String, _ isGood: Bool) {
-        #expect(DashboardServer.isLocal(authority) == isGood)
+        #expect((RequestHost(authority) == .thisMachine) == isGood)
     }
 
     @Test("Where another program listens already, the command ends at once, and says how to choose another port")

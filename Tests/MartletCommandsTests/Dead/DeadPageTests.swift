@@ -61,7 +61,7 @@ struct DeadPageTests {
                 channel: 1, deliveryTag: 1, redelivered: false, bytes: [], exchange: 0..<0, routingKey: 0..<0,
                 properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
             var message = BrokerMessage(delivery)
-            message.headers = [("\(BrokerHeader.firstDeathReason)", reason)]
+            message.deaths = [BrokerMessage.Death(queue: "apns.q.jobs.shop", reason: reason)]
             return DeadLetter(message: message)
         }
         for (row, letter) in zip(rows, letters) {
@@ -74,22 +74,25 @@ struct DeadPageTests {
         #expect(page.text(of: section).contains("`martlet dead list` shows them as `\(outcomes[0])` and so on."))
     }
 
-    @Test("A letter of the broker died when the broker says; of a worker's letter the broker may tell of a tier")
+    @Test("A letter of the broker died when the broker says, whatever its headers say; a worker's when the worker says")
     func ages() {
-        func letter(_ headers: [(String, String)], time: UInt64?) -> DeadLetter {
+        func letter(
+            _ headers: [(String, String)], _ queue: String = "apns.q.jobs.shop", time: UInt64?
+        ) -> DeadLetter {
             let delivery = Delivery(
                 channel: 1, deliveryTag: 1, redelivered: false, bytes: [], exchange: 0..<0, routingKey: 0..<0,
                 properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
             var message = BrokerMessage(delivery)
             message.headers = headers
-            message.lastDeath = BrokerMessage.Death(reason: "expired", time: time)
+            message.deaths = [BrokerMessage.Death(queue: queue, reason: "expired", time: time)]
             return DeadLetter(message: message)
         }
         #expect(letter([], time: 1_763_712_800).diedAt == 1_763_712_800_000)
-        #expect(letter([], time: nil).diedAt == nil && letter([], time: .max).diedAt == nil)
-        let outcome = ("\(HeaderName.outcome)", "exhausted")
-        #expect(letter([outcome], time: 1_763_712_800).diedAt == nil)
-        #expect(letter([outcome, ("\(HeaderName.diedAt)", "5")], time: 1_763_712_800).diedAt == 5)
+        #expect(letter([], time: nil).diedAt == nil && letter([], time: .max).diedAt == .max)
+        let headers = [("\(HeaderName.outcome)", "exhausted"), ("\(HeaderName.diedAt)", "5")]
+        #expect(letter(headers, time: 1_763_712_800).diedAt == 1_763_712_800_000)
+        #expect(letter(headers, "apns.q.retry.15s", time: 1_763_712_800).diedAt == 5)
+        #expect(letter([], "apns.q.retry.15s", time: 1_763_712_800).diedAt == nil)
     }
 
     @Test("Letters of jobs that came by an untrusted way are replayed only where their reason is asked for")

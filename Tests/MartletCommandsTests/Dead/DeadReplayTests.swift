@@ -8,7 +8,7 @@ import Topology
 
 @Suite("Dead letters published again, and deleted", .serialized, .timeLimit(.minutes(3)))
 struct DeadReplayTests {
-    private let broker: PrivateBroker
+    let broker: PrivateBroker
     private static let later: Int64 = 4_102_444_800_000
 
     init() throws {
@@ -18,11 +18,11 @@ struct DeadReplayTests {
     }
 
     /// Runs a subcommand of `martlet dead` against the broker.
-    private func dead(_ arguments: String...) throws -> ChildProcess.Outcome {
+    func dead(_ arguments: String...) throws -> ChildProcess.Outcome {
         try Executable.run(["dead"] + arguments, environment: ["MARTLET_BROKER_URI": broker.uri])
     }
 
-    private func letter(
+    func letter(
         _ id: String, _ outcome: String = "exhausted", diedAt: Int64 = 1_763_712_800_174, fields: String = "",
         more: [(name: String, value: JobHeader)] = []
     ) -> OutgoingJob {
@@ -41,7 +41,7 @@ struct DeadReplayTests {
     private func count(_ queue: String) throws -> Int { try broker.queueCounts()[queue]?.ready ?? 0 }
 
     /// Takes what a queue holds.
-    private func take(_ count: Int, from queue: String) throws -> [BrokerMessage] {
+    func take(_ count: Int, from queue: String) throws -> [BrokerMessage] {
         let link = try CommandConnection.open(BrokerSettings(uri: broker.uri))
         defer { link.close() }
         try link.consume(queue, prefetch: 100)

@@ -15,4 +15,11 @@ struct PacerTests {
         #expect(burst.filter { $0 == .zero }.count == 11)
         #expect(burst.last == .milliseconds(90))
     }
+
+    @Test("A pace of nearly nothing is a long wait", arguments: [1e-19, 1e-20, 1e-21, .leastNonzeroMagnitude])
+    func slow(rate: Double) {
+        var pacer = Pacer(rate: rate)
+        let waits = (0..<3).map { _ in pacer.wait(now: .now()) }
+        #expect(waits[2] > .seconds(86_400))
+    }
 }

@@ -120,6 +120,21 @@ struct ResultTests {
         #expect(ResultSummary().lines == ["no results"])
     }
 
+    @Test("Absurd numbers in results are shown and counted")
+    func absurdNumbers() throws {
+        var summary = ResultSummary()
+        for number in [Int64.min, -1, 0, .max] {
+            let body = """
+                {"index":\(number),"outcome":"accepted","status":\(number),"attempt":\(number),"apns_ms":\(number),\
+                "queue_ms":\(number),"enqueued_at":\(number),"finished_at":\(number),"token_invalid_since":\(number)}
+                """
+            let record = try #require(ResultRecord.parse(Array(body.utf8)))
+            #expect(record.line().contains("accepted"))
+            summary.add(record)
+        }
+        #expect(summary.total == 4 && !summary.lines.isEmpty && !summary.json.bytes.isEmpty)
+    }
+
     @Test("Replies are awaited once for every notification")
     func ledger() {
         var ledger = ReplyLedger()

@@ -8,7 +8,7 @@ struct FleetPictureTests {
     private static let now = StatusFixture.now
 
     private func picture(_ reports: [WorkerReport]) -> FleetPicture {
-        reports.reduce(into: FleetPicture()) { $0.heard($1) }
+        reports.reduce(into: FleetPicture()) { $0.heard($1, at: Self.now) }
     }
 
     @Test("A rate is what came between a worker's last two reports, of its routes as well")
@@ -36,6 +36,24 @@ struct FleetPictureTests {
         }
         let worker = try #require(picture([StatusFixture.report("w"), successor]).workers(at: Self.now).first)
         #expect(worker.acceptedPerSecond == nil && worker.report.accepted == 3)
+    }
+
+    @Test(
+        "A report from the future neither keeps a worker alive nor hides its later reports",
+        arguments: [3_600_000, 90_000_000_000_000 - StatusFixture.now] as [Int64])
+    func future(ahead: Int64) throws {
+        let forged = StatusFixture.report("w", ago: -ahead) {
+            if ahead > 3_600_000 { $0.startedAt += ahead }
+        }
+        var picture = picture([StatusFixture.report("w"), forged])
+        let worker = try #require(picture.workers(at: Self.now).first)
+        #expect(worker.reportedAt == Self.now && worker.condition(at: Self.now) == .ready)
+        #expect(worker.condition(at: Self.now + 36_000) == .silent, "as if it had died after this report")
+        #expect(picture.workers(at: Self.now + 300_001).isEmpty)
+        let later = StatusFixture.report("w", ago: -10_000) { $0.reasons = ["blocked"] }
+        picture.heard(later, at: Self.now + 10_000)
+        let next = try #require(picture.workers(at: Self.now + 10_000).first)
+        #expect(next.report == later && next.condition(at: Self.now + 10_000) == .notReady)
     }
 
     @Test(

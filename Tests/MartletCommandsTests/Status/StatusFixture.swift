@@ -64,7 +64,7 @@ enum StatusFixture {
                     BrokerActivity.Node(
                         name: "rabbit@one", memory: 160 << 20, memoryLimit: 4 << 30, freeDisk: 59 << 30)
                 ]))
-        for report in reports { facts.fleet.heard(report) }
+        for report in reports { facts.fleet.heard(report, at: now) }
         change(&facts)
         return facts
     }

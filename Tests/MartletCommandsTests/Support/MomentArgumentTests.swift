@@ -17,6 +17,15 @@ struct MomentArgumentTests {
         #expect(try MomentArgument.orZero(text).milliseconds(now: 1000) == expected)
     }
 
+    @Test("A moment too far away to count is the last one", arguments: ["+106751991167d", "+2562047788015h"])
+    func far(text: String) throws {
+        let now: Int64 = 1_763_712_800_174
+        #expect(try MomentArgument(text).milliseconds(now: now) == .max)
+        var end = ControlEnd()
+        end.duration = TimeSpan(argument: String(text.dropFirst()))
+        #expect(end.milliseconds(now: now) == .max)
+    }
+
     @Test("0 is a moment for an expiration alone")
     func zero() throws {
         #expect(try MomentArgument.orZero("0").milliseconds(now: 1000) == 0)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import MartletCommands
 
-@Suite("How far a queue of dead letters is read", .timeLimit(.minutes(1)))
-struct DeadReadingTests {
+@Suite("How far a queue is read", .timeLimit(.minutes(1)))
+struct QueueReadingTests {
     private static let start = MonotonicTime.now()
 
     /// Reads letters of a script, one a minute.
@@ -16,11 +16,11 @@ struct DeadReadingTests {
     ///   - taken: Gets the letters.
     private func read(
         _ waiting: Int, coming letters: Int, interruptedAt: Int? = nil, taken: inout [Int]
-    ) throws -> DeadReading {
-        var reading = DeadReading(queue: "q", waiting: waiting)
+    ) throws -> QueueReading {
+        var reading = QueueReading(queue: "q", waiting: waiting)
         var (next, minutes, list) = (0, 0, [Int]())
         try reading.run(
-            until: Self.start.adding(DeadReading.longest),
+            until: Self.start.adding(QueueReading.longest),
             now: {
                 defer { minutes += 1 }
                 return Self.start.adding(.seconds(60 * minutes))
@@ -68,7 +68,7 @@ struct DeadReadingTests {
         #expect(failure.message.hasSuffix(": go on with --name again"))
         #expect(failure.remedy?.contains("consumer_timeout") == true)
         // With a letter's turn at the lowest rate, and the wait for its confirm.
-        #expect(DeadReading.longest + .seconds(100) + .seconds(30) < .seconds(30 * 60))
+        #expect(QueueReading.longest + .seconds(100) + .seconds(30) < .seconds(30 * 60))
     }
 
     @Test("After Ctrl-C a reading is not complete, and only a command that needs all letters fails")
