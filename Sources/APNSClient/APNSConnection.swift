@@ -37,8 +37,20 @@ final class APNSConnection: ReadinessHandler {
     let credential: APNSCredential
     /// The provider token it uses, if any. The pool changes it.
     var token: ConnectionToken
-    /// Whether its pool counts it. The pool sets this.
-    var isCounted = true
+    /// What a connection is to the number of connections that its pool wants.
+    enum Standing {
+        /// One of them.
+        case counted
+        /// One of them that gives no sign. Another one may take its place.
+        case silent
+        /// None of them: it proves a credential, or finishes its requests.
+        case apart
+    }
+
+    /// What it is to the number of connections that its pool wants. The pool sets this.
+    var standing = Standing.counted
+    /// Whether it refused a credential that it had accepted. The pool sets this.
+    var isDoubted = false
     /// Whether its pool knows that it has answered. The pool sets this.
     var isProved = false
 
@@ -53,6 +65,9 @@ final class APNSConnection: ReadinessHandler {
     private var head: RequestHead
     private var lastHeard: MonotonicTime
     private var pingSentAt: MonotonicTime?
+    /// When the connection is given up if the PING is not answered. Nil without a PING, and for one that only asks a
+    /// connection that gives no sign.
+    private var pingDue: MonotonicTime?
     /// The shortest time a PING took; nil before the first answer.
     private(set) var roundTrip: Duration?
     /// The largest flow-control window that was seen on the connection, in bytes (RFC 9113, section 6.9.2).
@@ -91,7 +106,8 @@ final class APNSConnection: ReadinessHandler {
         self.buffers = buffers
         self.owner = owner
         machine = APNSConnectionStateMachine(
-            usesToken: token.held != nil || isProof, ownLimit: max(1, settings.streamsPerConnection))
+            usesToken: token.held != nil || isProof, ownLimit: max(1, settings.streamsPerConnection),
+            patience: settings.silence)
         head = RequestHead(
             authority: authority, omittedTopic: settings.omitsOnlyTopic ? credential.onlyTopic : nil)
         tls = connection.session
@@ -125,7 +141,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// The limit that keeps it from taking a request of the usual length; nil if it takes no requests at all.
     func limit(usualBytes: Int) -> APNSPoolLimit? {
-        guard machine.isAdmitting else { return nil }
+        guard machine.isAdmitting, !machine.isSilent else { return nil }
         guard machine.phase == .open, !machine.isThrottled else { return .server }
         if machine.freeStreams == 0 { return .streams }
         return capacity(usualBytes: usualBytes) == 0 ? .window : .nothing
@@ -150,7 +166,7 @@ final class APNSConnection: ReadinessHandler {
 
     /// Submits a request. It leaves with the next flush.
     ///
-    /// - Returns: When the request's time runs out; nil if HTTP/2 takes no more requests.
+    /// - Returns: When the connection has something to do next; nil if HTTP/2 takes no more requests.
     func submit(_ job: borrowing Job, index: Int, tag: Int, now: MonotonicTime) -> MonotonicTime? {
         table.now = now
         let due = now + settings.requestTimeout
@@ -159,8 +175,8 @@ final class APNSConnection: ReadinessHandler {
         do throws(HTTP2Error) {
             let streamID = try http2.submit(head.block, body: job.bytes, range: job.payload, tag: slot)
             table.opened(slot, streamID: streamID)
-            machine.submitted(streamID: streamID)
-            return due
+            machine.submitted(streamID: streamID, now: now)
+            return min(due, machine.silenceDue ?? due)
         } catch {
             table.cancel(slot)
             machine.retire(.exhausted)
@@ -184,11 +200,8 @@ final class APNSConnection: ReadinessHandler {
         // A connection that was retired without open requests is closed by the next tick.
         if machine.isDrained { return lastHeard }
         var due = table.nextDue ?? .distantFuture
-        if let pingSentAt {
-            due = min(due, pingSentAt + settings.pingTimeout)
-        } else {
-            due = min(due, lastHeard + settings.pingInterval)
-        }
+        due = min(due, pingDue ?? lastHeard + settings.pingInterval)
+        if let silenceDue = machine.silenceDue { due = min(due, silenceDue) }
         if let uselessSince { due = min(due, uselessSince + settings.patience) }
         return due
     }
@@ -197,7 +210,7 @@ final class APNSConnection: ReadinessHandler {
     func tick(now: MonotonicTime) {
         guard !isClosed else { return }
         table.now = now
-        if let pingSentAt, now >= pingSentAt + settings.pingTimeout {
+        if let pingDue, now >= pingDue {
             fellSilent = true
             return end(APNSClientError(.timedOut, "\(address) did not answer a PING"), now: now)
         }
@@ -217,7 +230,11 @@ final class APNSConnection: ReadinessHandler {
         }
         let isIdle = now >= lastHeard + settings.pingInterval
         // A silent stream may mean that the whole connection is dead.
-        if isIdle || resets > 0 { ping(now: now) }
+        if isIdle || resets > 0 {
+            ping(now: now)
+        } else if machine.silencePassed(now: now) {
+            ask(now: now)
+        }
         flush(now: now)
         // A connection with nothing to send may be drained, too.
         settle(now: now)
@@ -228,8 +245,15 @@ final class APNSConnection: ReadinessHandler {
         uselessSince = machine.isUseless ? uselessSince ?? now : nil
     }
 
-    /// Sends a PING, to learn whether the server still answers and how long a round trip takes.
+    /// Sends a PING, to learn whether the server still answers and how long a round trip takes. The connection is given
+    /// up if no answer comes.
     private func ping(now: MonotonicTime) {
+        pingDue = pingDue ?? now + settings.pingTimeout
+        ask(now: now)
+    }
+
+    /// Sends a PING, to learn whether the server gives a sign.
+    private func ask(now: MonotonicTime) {
         guard pingSentAt == nil else { return }
         pingSentAt = now
         http2.ping(now.nanoseconds)
@@ -288,6 +312,7 @@ final class APNSConnection: ReadinessHandler {
             case .closed: return false
             case .bytes(let count):
                 lastHeard = now
+                machine.heard()
                 tls.receive(ciphertext.span.extracting(0..<count))
                 guard try decrypt() else { return false }
                 // A read that did not fill the buffer has emptied the socket.
@@ -434,7 +459,7 @@ extension APNSConnection: StreamTableOwner {
 
     func pingAcknowledged() {
         guard let sentAt = pingSentAt else { return }
-        pingSentAt = nil
+        (pingSentAt, pingDue) = (nil, nil)
         // The shortest time counts. A longer time includes waiting in queues on the way.
         let latest = max(.nanoseconds(1), table.now - sentAt)
         roundTrip = min(roundTrip ?? latest, latest)

@@ -56,6 +56,18 @@ struct APNSConnectionStateMachine: Sendable {
         case unanswered
     }
 
+    /// What is known of a peer that gives no sign.
+    enum Silence: Sendable, Equatable {
+        /// No sign of the peer is missed.
+        case none
+        /// At this time a request was submitted on the idle connection. No sign came since.
+        case noticed(MonotonicTime)
+        /// The peer was asked by PING at this time. No sign came since.
+        case asked(MonotonicTime)
+        /// The peer did not answer the PING in time. No streams are opened until it gives a sign.
+        case silent
+    }
+
     /// Strikes that retire a connection when they fall into `strikeWindow`.
     static let strikeLimit = 3
     /// How long a strike counts. One silent stream a day does not justify leaving a connection.
@@ -81,9 +93,15 @@ struct APNSConnectionStateMachine: Sendable {
     private(set) var openStreams = 0
     /// Whether any request was answered on it.
     private(set) var hasAnswered = false
+    /// Whether any request was accepted on it.
+    private(set) var hasAccepted = false
+    /// What is known of a peer that gives no sign.
+    private(set) var silence = Silence.none
 
     /// Whether the connection begins with one stream until an answer lets its credential pass.
     private let usesToken: Bool
+    /// How long the peer may give no sign.
+    private let patience: SilencePatience
     /// Our own limit of streams, for memory.
     private let ownLimit: Int
     /// The number of streams that the peer announced last.
@@ -98,7 +116,8 @@ struct APNSConnectionStateMachine: Sendable {
     private var strikes: [MonotonicTime] = []
 
     /// A connection that has just been established.
-    init(usesToken: Bool, ownLimit: Int) {
+    init(usesToken: Bool, ownLimit: Int, patience: SilencePatience = SilencePatience()) {
+        self.patience = patience
         self.usesToken = usesToken
         self.ownLimit = ownLimit
     }
@@ -113,7 +132,8 @@ struct APNSConnectionStateMachine: Sendable {
 
     /// How many streams may be open at once now. It is below `openStreams` if the limit has just become lower.
     var streamLimit: Int {
-        switch phase {
+        if isSilent { return 0 }
+        return switch phase {
         case .settling: 1
         case .proving: min(1, peerLimit)
         case .open: min(peerLimit, ownLimit, refusalCap)
@@ -163,9 +183,40 @@ struct APNSConnectionStateMachine: Sendable {
         if phase == .settling { phase = usesToken ? .proving : .open }
     }
 
+    // MARK: Silence
+
+    /// Whether no streams are opened until the peer gives a sign.
+    var isSilent: Bool { if case .silent = silence { true } else { false } }
+
+    /// When `silencePassed(now:)` has something to do; nil if no sign is missed.
+    var silenceDue: MonotonicTime? {
+        switch silence {
+        case .none, .silent: nil
+        case .noticed(let since): since + patience.beforeQuestion
+        case .asked(let since): since + patience.beforeSilence
+        }
+    }
+
+    /// Time passed.
+    ///
+    /// - Returns: Whether the peer is to be asked by PING now.
+    mutating func silencePassed(now: MonotonicTime) -> Bool {
+        guard let silenceDue, now >= silenceDue else { return false }
+        guard case .noticed = silence else {
+            silence = .silent
+            return false
+        }
+        silence = .asked(now)
+        return true
+    }
+
+    /// Bytes came from the peer.
+    mutating func heard() { silence = .none }
+
     /// A request was submitted.
-    mutating func submitted(streamID: Int32) {
+    mutating func submitted(streamID: Int32, now: MonotonicTime) {
         precondition(isAdmitting, "a request on a connection that is \(phase)")
+        if openStreams == 0, case .none = silence { silence = .noticed(now) }
         openStreams += 1
         if streamID >= Self.ageingStreamID { wantsReplacement = true }
         if streamID >= Self.lastStreamID { retire(.exhausted) }
@@ -190,6 +241,7 @@ struct APNSConnectionStateMachine: Sendable {
 
     private mutating func answered(_ meaning: AnswerMeaning) {
         hasAnswered = true
+        if meaning.isAccepted { hasAccepted = true }
         refusals = 0
         if refusalCap < ownLimit { refusalCap += 1 }
         if phase == .proving, !meaning.credential.turnsAway { phase = .open }

@@ -88,6 +88,7 @@ extension APNSPool {
         let verdict = response.answer.meaning.credential
         // Nearly every answer ends here.
         if verdict == .accepted, !isUnproved { return false }
+        if doubts(response, on: connection, now: now) { return true }
         if verdict.isRefusal || isUnproved {
             let reason = response.reason?.rawValue ?? "status \(response.status)"
             apply(verdict, to: connection.credential, reason: reason, now)
@@ -97,6 +98,22 @@ extension APNSPool {
         follow(rotation.turnedAway(connection.credential.version, verdict, now: now), now: now)
         // The notification is sent again at once, and must not go to the same connection.
         if connection.machine.isAdmitting { connection.retire() }
+        return true
+    }
+
+    /// Whether an answer that refuses the version in use is not believed. The connection then takes no more requests.
+    private func doubts(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
+        let verdict = response.answer.meaning.credential
+        let version = connection.credential
+        guard verdict.isRefusal || verdict == .unexplained, version === credential, rotation.unprovedVersion == nil,
+            !rotation.isRefused,
+            !doubt.believes(
+                hasAccepted: connection.machine.hasAccepted, isFirst: !connection.isDoubted, now: now)
+        else { return false }
+        guard !connection.isDoubted else { return true }
+        connection.isDoubted = true
+        connection.retire()
+        delegate?.pool(self, credential: .doubted(version: version.version, reason: response.answer.text))
         return true
     }
 
@@ -150,7 +167,7 @@ extension APNSPool {
                 if let request = proof.request { requests.remove(request) }
             case .switchTo(let version, after: let proof):
                 if let proven = proof.connection, proven.credential === version, proven.machine.isAdmitting {
-                    proven.isCounted = true
+                    proven.standing = .counted
                     machine.joined()
                 }
                 // The pool does not wait for a proof that is still being opened. It opens its connections itself.

@@ -25,6 +25,8 @@ package final class APNSPool {
     var machine: APNSPoolStateMachine
     /// Which version of the credential the connections use, and how far a newer one has proved itself.
     var rotation: CredentialRotation
+    /// Decides whether a refusal of the credential is believed.
+    var doubt = CredentialDoubt()
     /// Randomness for waits and the moments of token changes.
     private var random = SystemRandomNumberGenerator()
     /// All connections: those that take requests, and those that finish their last requests.
@@ -146,9 +148,13 @@ package final class APNSPool {
     /// Lets the size of the pool follow its load.
     private func endTurn(now: MonotonicTime) {
         machine.turned(demand.load(on: connections), now: now)
+        closeSurplus(now: now)
+    }
+
+    private func closeSurplus(now: MonotonicTime) {
         while machine.surplus > 0, let surplus = connections.leastNeeded {
             surplus.retire()
-            uncount(surplus, now: now)
+            uncount(surplus, isSurplus: true, now: now)
             // A surplus connection without requests closes here.
             surplus.tick(now: now)
         }
@@ -171,10 +177,11 @@ package final class APNSPool {
             let token = try ConnectionToken(of: identity, wallSeconds: Self.wallSeconds)
             let adopted = try APNSConnection(
                 connection, authority: authority, settings: configuration, credential: identity, token: token,
-                isProof: isProof || rotation.isTrying, loop: loop, buffers: buffers, owner: self, now: now)
+                isProof: isProof || rotation.isTrying || doubt.isOpen(now: now), loop: loop, buffers: buffers,
+                owner: self, now: now)
             requests.remove(request.id)
             if isProof {
-                adopted.isCounted = false
+                adopted.standing = .apart
                 rotation.opened(adopted)
             } else {
                 machine.connected()
@@ -216,9 +223,9 @@ package final class APNSPool {
     /// - Returns: False once it was adopted, failed or given up.
     package func awaits(_ request: ConnectRequest) -> Bool { requests.contains(request.id) }
 
-    /// Whether a connection that is being opened still has the right credential.
+    /// Whether a connection that is being opened is still missing and has the right credential.
     private func isWanted(_ request: ConnectRequest) -> Bool {
-        !machine.isSuspended && (request.credential == nil || request.credential === credential)
+        !machine.isSuspended && machine.isAwaiting && (request.credential == nil || request.credential === credential)
     }
 
     private func abandon(_ request: ConnectRequest, now: MonotonicTime) {
@@ -309,6 +316,7 @@ package final class APNSPool {
     func advance(now: MonotonicTime) {
         tryProof(now: now)
         for connection in connections.all { review(connection, now: now) }
+        closeSurplus(now: now)
         while machine.wantsConnect(now: now) { askForConnection(now: now) }
         updateConnectivity()
         let streamLimit = streamLimit
@@ -331,18 +339,42 @@ package final class APNSPool {
             machine.proved()
             lastError = nil
         }
-        if connection.isCounted, state.wantsReplacement || !state.isAdmitting { uncount(connection, now: now) }
-        if connection.isUsable, connection.isCounted, connections.all.contains(where: { $0.machine.wantsReplacement }) {
+        count(connection, now: now)
+        if connection.isUsable, connection.standing == .counted,
+            connections.all.contains(where: { $0.machine.wantsReplacement })
+        {
             for other in connections.all { other.replacementOpened() }
         }
     }
 
-    private func uncount(_ connection: APNSConnection, now: MonotonicTime) {
-        connection.isCounted = false
+    /// Counts a connection as what it is now.
+    private func count(_ connection: APNSConnection, now: MonotonicTime) {
+        let isLeaving = connection.machine.wantsReplacement || !connection.machine.isAdmitting
+        switch connection.standing {
+        case .counted where isLeaving: uncount(connection, now: now)
+        case .counted where connection.machine.isSilent:
+            connection.standing = .silent
+            machine.fellSilent()
+            lastError = APNSClientError(.timedOut, "\(connection.address) gives no sign")
+        case .silent where isLeaving: forgetSilent(connection)
+        case .silent where !connection.machine.isSilent:
+            connection.standing = .counted
+            machine.cameBack()
+        case .counted, .silent, .apart: break
+        }
+    }
+
+    private func forgetSilent(_ connection: APNSConnection) {
+        connection.standing = .apart
+        machine.silentEnded()
+    }
+
+    private func uncount(_ connection: APNSConnection, isSurplus: Bool = false, now: MonotonicTime) {
+        connection.standing = .apart
         avoidIfSuspect(connection, now: now)
         if let reason = connection.reasonOfEnd { lastError = reason }
         machine.lost(
-            wasUseful: connection.machine.hasAnswered, age: now - connection.openedAt, now: now,
+            wasUseful: isSurplus || connection.machine.hasAnswered, age: now - connection.openedAt, now: now,
             random: &random)
     }
 
@@ -372,7 +404,9 @@ package final class APNSPool {
         // A server that allows no stream counts as unreachable.
         if connections.all.contains(where: { $0.isUsable && $0.machine.streamLimit > 0 }) {
             isConnected = true
-        } else if machine.failures > 0 || machine.isStopped || connections.all.contains(where: \.isUsable) {
+        } else if machine.failures > 0 || machine.isStopped
+            || connections.all.contains(where: { $0.isUsable && !$0.machine.isSilent })
+        {
             isConnected = false
         }
         if isConnected != before { delegate?.poolCapacityChanged(self) }
@@ -414,7 +448,11 @@ extension APNSPool: APNSConnectionOwner {
     func connectionEnded(_ connection: APNSConnection, _ error: APNSClientError?, now: MonotonicTime) {
         // A draining connection may turn out to be silent, too.
         avoidIfSuspect(connection, now: now)
-        if connection.isCounted { uncount(connection, now: now) }
+        switch connection.standing {
+        case .counted: uncount(connection, now: now)
+        case .silent: forgetSilent(connection)
+        case .apart: break
+        }
         if connection.isSentAway { goAways += 1 }
         if let error {
             lost += 1

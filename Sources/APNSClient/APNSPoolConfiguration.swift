@@ -8,6 +8,8 @@ package struct APNSPoolConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(15)
     /// The silence after which a PING is sent; Apple asks for an hour.
     package var pingInterval: Duration
+    /// When a connection that gives no sign is asked, and when it gets no more requests.
+    package var silence = SilencePatience()
     /// How long a PING may stay unanswered before the connection is given up.
     package var pingTimeout: Duration = .seconds(10)
     /// How long a connection is kept while SETTINGS have not arrived or allow no stream, and no stream is open.

@@ -24,6 +24,8 @@ struct APNSPoolStateMachine: Sendable {
         var firstBackoff = Duration.milliseconds(200)
         /// The longest wait after any number of failures.
         var longestBackoff = Duration.seconds(30)
+        /// The least time between two connects that take the place of silent connections.
+        var substituteInterval = Duration.seconds(60)
         /// A connection that ended without an answer counts as a failure if it lived for less time than this.
         var probation = Duration.seconds(60)
     }
@@ -32,6 +34,8 @@ struct APNSPoolStateMachine: Sendable {
     private let timing: Timing
     /// Connections that take requests and need no replacement.
     private(set) var live = 0
+    /// Connections that give no sign, so that others may take their place.
+    private(set) var silent = 0
     /// Connects under way.
     private(set) var connecting = 0
     /// Failures since a connection last answered its first request.
@@ -44,6 +48,8 @@ struct APNSPoolStateMachine: Sendable {
     var isSuspended = false
     /// When the next connect may begin.
     private var notBefore = MonotonicTime(nanoseconds: 0)
+    /// When the next connect may begin while a connection is silent.
+    private var substituteNotBefore = MonotonicTime(nanoseconds: 0)
     /// The limit that kept requests from being submitted at the end of the last turn.
     private(set) var limit = APNSPoolLimit.nothing
     /// Since when all connections have been full without a pause, and how much had been submitted by then.
@@ -68,7 +74,12 @@ struct APNSPoolStateMachine: Sendable {
     }
 
     /// When `wantsConnect` becomes true if nothing else happens; nil if something else must happen first.
-    var nextDue: MonotonicTime? { isMissing && connecting == 0 ? notBefore : nil }
+    var nextDue: MonotonicTime? { isMissing && connecting == 0 ? earliest : nil }
+
+    private var earliest: MonotonicTime { silent > 0 ? max(notBefore, substituteNotBefore) : notBefore }
+
+    /// Whether a connection that was asked for is still missing.
+    var isAwaiting: Bool { live < wanted }
 
     /// How many live connections are to be closed because they are not needed.
     var surplus: Int { isStopped ? 0 : max(0, live - wanted) }
@@ -79,8 +90,9 @@ struct APNSPoolStateMachine: Sendable {
     ///
     /// Connects go one after the other, because the next one can avoid only the addresses of connects that are over.
     mutating func wantsConnect(now: MonotonicTime) -> Bool {
-        guard isMissing, connecting == 0, now >= notBefore else { return false }
+        guard isMissing, connecting == 0, now >= earliest else { return false }
         connecting += 1
+        if silent > 0 { substituteNotBefore = now + timing.substituteInterval }
         notBefore = max(notBefore, now + timing.openInterval)
         return true
     }
@@ -100,11 +112,27 @@ struct APNSPoolStateMachine: Sendable {
     /// A connect failed.
     mutating func connectFailed(now: MonotonicTime, random: inout some RandomNumberGenerator) {
         connecting -= 1
+        substituteNotBefore = MonotonicTime(nanoseconds: 0)
         backOff(now: now, random: &random)
     }
 
     /// A connection answered its first request. Earlier failures are over.
     mutating func proved() { failures = 0 }
+
+    /// A live connection gives no sign. Another one may take its place.
+    mutating func fellSilent() {
+        live -= 1
+        silent += 1
+    }
+
+    /// A silent connection gave a sign. There may be more connections than wanted now.
+    mutating func cameBack() {
+        silent -= 1
+        live += 1
+    }
+
+    /// A silent connection takes no more requests, or is gone.
+    mutating func silentEnded() { silent -= 1 }
 
     /// A live connection takes no more requests, wants a replacement, or is gone.
     ///

@@ -1,11 +1,13 @@
 package import PushModel
 
-/// APNs' answer to one request.
+/// The answer to one request, of APNs or of something on the way to it.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns>
 package struct APNSResponse: Sendable, Equatable {
     /// The HTTP status.
     package var status: Int
+    /// Who gave the answer.
+    package var speaker: Speaker
     /// The reason in the body; nil with 200, and if the body could not be read.
     package var reason: Reason?
     /// The `apns-unique-id`, which only the development environment sends.
@@ -21,10 +23,12 @@ package struct APNSResponse: Sendable, Equatable {
 
     /// A response from its parts.
     package init(
-        status: Int, reason: Reason? = nil, apnsUniqueID: [UInt8]? = nil, timestamp: Int64? = nil,
+        status: Int, speaker: Speaker = .apns, reason: Reason? = nil, apnsUniqueID: [UInt8]? = nil,
+        timestamp: Int64? = nil,
         retryAfter: Int? = nil, microseconds: Int64 = 0
     ) {
         self.status = status
+        self.speaker = speaker
         self.reason = reason
         self.apnsUniqueID = apnsUniqueID
         self.timestamp = timestamp
@@ -34,6 +38,6 @@ package struct APNSResponse: Sendable, Equatable {
 
     /// The part that decisions need.
     package var answer: Answer {
-        Answer(status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
+        Answer(status: status, speaker: speaker, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
     }
 }

@@ -38,7 +38,7 @@ struct PooledConnections {
     /// The connection with the fewest requests. Among several of them, the youngest. Nil if no connection that takes
     /// requests is counted.
     var leastNeeded: APNSConnection? {
-        all.filter { $0.isCounted && $0.machine.isAdmitting }.min { one, other in
+        all.filter { $0.standing == .counted && $0.machine.isAdmitting }.min { one, other in
             let (left, right) = (one.machine.openStreams, other.machine.openStreams)
             return left == right ? one.openedAt > other.openedAt : left < right
         }

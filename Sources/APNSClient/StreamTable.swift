@@ -20,6 +20,8 @@ final class StreamTable: HTTP2ClientDelegate {
         var isTimedOut = false
         var hasUniqueID = false
         var hasBody = false
+        /// Whether the answer has the identifier that APNs sends with every answer.
+        var isSigned = false
         /// The kind of request.
         var operation = BroadcastChannelOperation.push
     }
@@ -92,6 +94,9 @@ final class StreamTable: HTTP2ClientDelegate {
             streams[slot].status = Int32(status)
         case 4 where name.isEqual(to: "date"):
             readDate(value)
+        case 7 where name.isEqual(to: HeaderName.apnsID):
+            // Apple's samples of broadcasts show either identifier.
+            if !value.isEmpty, !streams[slot].operation.isManagement { streams[slot].isSigned = true }
         case 11 where name.isEqual(to: "retry-after"):
             streams[slot].retryAfter = retryAfter(value)
         case 14 where name.isEqual(to: HeaderName.uniqueID):
@@ -101,11 +106,15 @@ final class StreamTable: HTTP2ClientDelegate {
         case 15 where streams[slot].operation != .push && name.isEqual(to: HeaderName.channelID):
             guard value.count <= BroadcastChannelAnswer.maximumIDLength else { return }
             channelIDs[slot] = value.withUnsafeBufferPointer { [UInt8]($0) }
+        case 15 where streams[slot].operation != .push && name.isEqual(to: HeaderName.requestID):
+            if !value.isEmpty { streams[slot].isSigned = true }
         default: break
         }
     }
 
     func response(tag slot: Int, data: Span<UInt8>) {
+        // An empty DATA frame only ends the stream.
+        guard !data.isEmpty else { return }
         streams[slot].hasBody = true
         let room = max(0, streams[slot].operation.answerLimit - bodies[slot].count)
         data.extracting(0..<min(room, data.count)).withUnsafeBufferPointer { bodies[slot].append(contentsOf: $0) }
@@ -131,7 +140,7 @@ final class StreamTable: HTTP2ClientDelegate {
     // MARK: Answers
 
     /// What the end of a stream means. If a status arrived, it decides, even if the stream broke off after it. The
-    /// needed parts of the body must have arrived as well.
+    /// needed parts of the body of an answer of APNs must have arrived as well.
     private func conclude(
         _ slot: Int, _ stream: Stream, _ closure: StreamClosure
     ) -> (PushAnswer, APNSConnectionStateMachine.StreamEnd) {
@@ -139,7 +148,7 @@ final class StreamTable: HTTP2ClientDelegate {
         guard stream.status >= 200 else { return withoutAnswer(stream, closure) }
         let body = AnswerBody(status: Int(stream.status), of: stream.operation)
         let response = response(slot, stream, body)
-        if closure != .complete {
+        if closure != .complete, stream.isSigned {
             if body == .broadcastChannel(isNeeded: true) { return withoutAnswer(stream, closure) }
             // The status proves that the request was not carried out, but the reason is missing.
             if body == .reason(isNeeded: true), response.reason == nil { return (.unprocessed, .unanswered) }
@@ -172,6 +181,7 @@ final class StreamTable: HTTP2ClientDelegate {
         switch body {
         case .nothing: break
         case .broadcastChannel:
+            guard stream.isSigned else { break }
             response.broadcastChannel = BroadcastChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
         case .reason:
             if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
@@ -180,6 +190,9 @@ final class StreamTable: HTTP2ClientDelegate {
             response.reason = refusal.reason
             response.timestamp = refusal.timestamp
         }
+        response.speaker = Speaker(
+            status: response.status, of: stream.operation, isSigned: stream.isSigned,
+            hasReason: response.reason != nil, hasBody: stream.hasBody)
         return response
     }
 

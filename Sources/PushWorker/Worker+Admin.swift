@@ -54,7 +54,8 @@ extension Worker: AdminSource {
             WorkerReadiness.Route(
                 name: route.name, state: route.state.rawValue, reason: route.troubles.first,
                 connections: route.connections,
-                credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue, refusal: route.refusal)
+                credentialVersion: route.credentialVersion, limitedBy: route.limitedBy.rawValue,
+                stranger: route.stranger, refusal: route.refusal)
         }
         // A route that cannot work does not make the worker unready, unless no route works. Routes that operators
         // paused, or that other workers serve, do not count.

@@ -18,7 +18,7 @@ struct APNSConnectionStateMachineTests {
     }
 
     static func submit(_ machine: inout Machine, _ count: Int = 1) {
-        for _ in 0..<count { machine.submitted(streamID: 1) }
+        for _ in 0..<count { machine.submitted(streamID: 1, now: 0) }
     }
 
     @Test("One stream until SETTINGS, whatever the credential", arguments: [true, false])
@@ -160,12 +160,12 @@ struct APNSConnectionStateMachineTests {
     @Test("A connection whose stream numbers run out asks for another, and stops in time")
     func exhausted() {
         var machine = Self.open(limit: 100)
-        machine.submitted(streamID: Machine.ageingStreamID - 2)
+        machine.submitted(streamID: Machine.ageingStreamID - 2, now: 0)
         #expect(!machine.wantsReplacement)
-        machine.submitted(streamID: Machine.ageingStreamID)
+        machine.submitted(streamID: Machine.ageingStreamID, now: 0)
         #expect(machine.wantsReplacement)
         #expect(machine.isAdmitting)
-        machine.submitted(streamID: Machine.lastStreamID)
+        machine.submitted(streamID: Machine.lastStreamID, now: 0)
         #expect(machine.retirement == .exhausted)
     }
 
@@ -200,7 +200,7 @@ struct APNSConnectionStateMachineTests {
                 #expect(hasSettings ? open < announced : open == 0)
                 #expect(open < (isProved ? 50 : 1))
                 #expect(unsent + bytes <= window || open == 0)
-                machine.submitted(streamID: Int32(step * 2 + 1))
+                machine.submitted(streamID: Int32(step * 2 + 1), now: 0)
                 open += 1
                 unsent += bytes
             case 5:

@@ -20,6 +20,8 @@ enum Frame {
     static func goAway(_ last: UInt32, debug: [UInt8] = []) -> [UInt8] { make(7, number(last) + number(0) + debug) }
 
     static let status200: [UInt8] = [0x88]
+    /// `apns-id: 1`, not indexed.
+    static let apnsID: [UInt8] = [0, 7] + Array("apns-id".utf8) + [1, 0x31]
     /// `:status: 103`, as a literal.
     static let status103: [UInt8] = [0x08, 3, 0x31, 0x30, 0x33]
     /// A field of 4,000 bytes that goes into the table, and 10,000 mentions of it: 40 MB in 14 kB.

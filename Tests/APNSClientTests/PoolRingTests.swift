@@ -87,7 +87,7 @@ struct PoolRingTests {
     func halfAnswer(_ answer: (status: Int, counts: Int?), _ isReset: Bool) throws {
         let ring = try Ring()
         // HEADERS that end the headers and not the stream: `:status`, not indexed (RFC 7541, appendix A, 8).
-        let block = [8, 3] + Array(String(answer.status).utf8)
+        let block = [8, 3] + Array(String(answer.status).utf8) + Frame.apnsID
         ring.server.script = { request in
             let headers = [0, 0, UInt8(block.count), 1, 4, 0, 0, 0, UInt8(request.streamID)] + block
             return [.raw(headers), isReset ? .reset(.cancel) : .drop]

@@ -12,6 +12,8 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
     private var http2: HTTP2ServerSession?
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private var requestCount = 0
+    /// The streams of requests about broadcast channels.
+    private var managing: Set<Int32> = []
     private var isClosed = false
     /// Whether anything was read beneath TLS.
     private(set) var hasPlaintext = false
@@ -26,7 +28,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
     }
 
     func socketIsReady(_ readiness: Readiness, now: MonotonicTime) {
-        guard !isClosed, !server.isFrozen else { return }
+        guard !isClosed, !server.isFrozen, !server.frozen.contains(number) else { return }
         do {
             while case .bytes(let count) = try socket.read(into: &buffer) {
                 tls.receive(buffer.span.extracting(0..<count))
@@ -60,6 +62,10 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
             guard let http2, !isClosed else { return }
             switch reaction {
             case .respond(let status, let body, let headers):
+                let name = managing.contains(streamID) ? "apns-request-id" : "apns-id"
+                let id = headers.contains { $0.0 == name } ? [] : [(name, "eabeae54-14a8-11e5-b60b-1697f925ec7b")]
+                http2.respond(streamID: streamID, status: status, headers: headers + id, body: Array(body.utf8))
+            case .gateway(let status, let body, let headers):
                 http2.respond(streamID: streamID, status: status, headers: headers, body: Array(body.utf8))
             case .reset(let code): http2.reset(streamID: streamID, code)
             case .goAway(let last, let code, let debug):
@@ -115,6 +121,7 @@ final class ScriptedConnection: ReadinessHandler, HTTP2ServerDelegate {
             connection: number, number: requestCount, streamID: request.streamID, headers: headers,
             headerNames: fields.map(\.0), body: request.body, openStreams: http2?.openStreams ?? 0)
         requestCount += 1
+        if headers["apns-request-id"] != nil { managing.insert(request.streamID) }
         server.requests.append(seen)
         pending.append((request.streamID, server.script(seen)))
     }

@@ -13,6 +13,8 @@ final class ScriptedServer: ReadinessHandler {
     var script: (SeenRequest) -> [Reaction] = { _ in [.respond(200)] }
     /// Whether PINGs are answered and anything is read at all.
     var isFrozen = false
+    /// Connections that read nothing, by their numbers.
+    var frozen: Set<Int> = []
     /// Whether nothing is said after TLS, for as long as a connection lives.
     var isMute = false
     /// Whether windows are opened again at once instead of when half of them is used.

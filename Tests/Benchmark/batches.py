@@ -12,7 +12,7 @@ CAMPAIGN, AUDIENCE, WORKERS, FIRST = 1_000, 1_000, 2, 400
 
 def batches(bench):
     """Single raw jobs and multicast jobs, each with and without batches: rate, and CPU of worker and broker. The worker has
-    two connections: on one of them nghttpd's thread is busier than the worker, and limits the rate."""
+    two connections: on one of them the server's thread is busier than the worker, and limits the rate."""
     jobs, tokens = bench.arguments.jobs, 100
     multicast = max(1, jobs // tokens * 4)
     plain = bench.configure("plain", connections=2)
@@ -92,8 +92,6 @@ def results_published(bench):
 def campaign(bench):
     """A million notifications of one app by a thousand multicast jobs, from the moment at which the workers begin until
     every job is acknowledged; results come in batches."""
-    for number in range(AUDIENCE):
-        open(bench.path(f"htdocs/3/device/{token(number)}"), "w").close()
     ports, usual, broker = [free_port() for _ in range(WORKERS)], bench.admin, bench.broker_process()
     workers = [start_one(bench, f"campaign{number}", port) for number, port in enumerate(ports)]
     bench.fill("raw", FIRST)

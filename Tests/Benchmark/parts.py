@@ -266,7 +266,7 @@ def job_memory(bench):
     bench.await_results(worker, count * LEARNED, 300)
     bench.purge()
     quiet, peak = memory(worker.pid)["RssAnon"], {"RssAnon": 0, "held": 0}
-    bench.nghttpd.send_signal(signal.SIGSTOP)
+    bench.apns.send_signal(signal.SIGSTOP)
     # Twice what it may hold.
     jobs = (2 * budget << 20) // 4096
     bench.fill("large", jobs, routes=count)
@@ -278,7 +278,7 @@ def job_memory(bench):
         peak = {"RssAnon": max(peak["RssAnon"], memory(worker.pid)["RssAnon"]), "held": max(peak["held"], held)}
         time.sleep(0.1)
     frozen = peak["RssAnon"]
-    bench.nghttpd.send_signal(signal.SIGCONT)
+    bench.apns.send_signal(signal.SIGCONT)
     began = time.monotonic()
     bench.await_results(worker, jobs, 300, lambda: peak.update(RssAnon=max(peak["RssAnon"], memory(worker.pid)["RssAnon"])))
     rate = jobs / (time.monotonic() - began)

@@ -90,8 +90,12 @@ final class BroadcastChannelServerConnection: ReadinessHandler, HTTP2ServerDeleg
             http2?.goAway(lastStreamID: 0, .noError, debugData: Array(farewell.utf8))
             return
         }
+        // As APNs does: each answer has the identifier of its request.
+        let ids = ["apns-request-id", "apns-id"].compactMap { name in
+            response.headers.contains { $0.0 == name } ? nil : headers[name].map { (name, $0) }
+        }
         http2?.respond(
-            streamID: request.streamID, status: response.status, headers: response.headers,
+            streamID: request.streamID, status: response.status, headers: response.headers + ids,
             body: Array(response.body.utf8))
     }
 

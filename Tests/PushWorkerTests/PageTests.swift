@@ -62,12 +62,19 @@ struct PageTests {
 
     @Test("Operating lists the lines of the log that tell of a state that lasts, and of its end")
     func states() throws {
-        func looks(_ reasons: [String], _ state: RouteState = .ready, refusal: String? = nil) -> WorkerReadiness {
+        func looks(
+            _ reasons: [String], _ state: RouteState = .ready, stranger: String? = nil, refusal: String? = nil
+        ) -> WorkerReadiness {
             WorkerReadiness(
                 instance: "w", reasons: reasons, lanes: [],
-                routes: [.init(name: "shop", state: state.rawValue, connections: 0, refusal: refusal)])
+                routes: [
+                    .init(name: "shop", state: state.rawValue, connections: 0, stranger: stranger, refusal: refusal)
+                ])
         }
-        let troubles = [looks(["blocked"]), looks([], .parked), looks([], refusal: "results_full")]
+        let troubles = [
+            looks(["blocked"]), looks([], .parked), looks([], refusal: "results_full"),
+            looks([], stranger: "an answer was status 302"),
+        ]
         let told = troubles.map { trouble in
             var log = StateLog()
             return [looks([]), trouble, trouble, looks([])].enumerated().flatMap { index, look in

@@ -43,6 +43,9 @@ extension PushSession {
             note(.neutral)
         case .goAway(let frame): sayGoodbye(frame, exchange)
         case .close: carrier?.close()
+        case .gateway(let stranger):
+            answer(exchange, inPlaceOfAPNs: stranger)
+            note(.neutral)
         case .lose(.silent): note(.neutral)
         case .lose(.reset): session?.reset(streamID: exchange.stream, .internalError)
         case .lose(.close): carrier?.close()
@@ -170,6 +173,13 @@ extension PushSession {
         if let seconds = refusal?.retryAfter { head.append("retry-after", Array(String(seconds).utf8).span) }
         session?.respond(streamID: exchange.stream, head, body: refusal?.body ?? [])
         note(StreamAllowance.Outcome(refusal))
+    }
+
+    private func answer(_ exchange: Exchange, inPlaceOfAPNs stranger: Verdict.Stranger) {
+        head.removeAll()
+        head.append(":status", Array(String(stranger.status).utf8).span)
+        if !stranger.body.isEmpty { head.append("content-type", "text/html") }
+        session?.respond(streamID: exchange.stream, head, body: Array(stranger.body.utf8))
     }
 
     private func append(_ name: StaticString, _ id: UUIDBytes) {

@@ -1,8 +1,8 @@
 /// The smallest HTTP/2 server that a benchmark client can talk to: every finished request is answered 200.
 ///
 /// It decodes no header, allocates nothing per request and keeps no stream; it only counts the windows of unfinished
-/// bodies. That is enough because its answers use only HPACK's static table and carry no body. So neither compression
-/// state nor the peer's windows matter. It leaves out the rest of
+/// bodies. That is enough because its answers use only HPACK's static table, carry no body, and have all the same
+/// `apns-id`. So neither compression state nor the peer's windows matter. It leaves out the rest of
 /// [RFC 9113](https://www.rfc-editor.org/rfc/rfc9113), so that a benchmark measures the client and not this server.
 final class ThinHTTP2Session: GatewayProtocol {
     /// The concurrent streams announced.
@@ -220,10 +220,16 @@ final class ThinHTTP2Session: GatewayProtocol {
 
     private func answer() {
         pushes += 1
-        // 0x88 is `:status: 200` of HPACK's static table (RFC 7541, appendix A).
-        appendFrameHeader(length: 1, type: FrameType.headers, flags: Flag.endStream | Flag.endHeaders, stream: stream)
-        pending.append(0x88)
+        appendFrameHeader(
+            length: Self.accepted.count, type: FrameType.headers, flags: Flag.endStream | Flag.endHeaders,
+            stream: stream)
+        pending.append(contentsOf: Self.accepted)
     }
+
+    /// `:status: 200` of HPACK's static table (RFC 7541, appendix A), and an `apns-id` that is not indexed (section
+    /// 6.2.2).
+    static let accepted: [UInt8] =
+        [0x88, 0, 7] + Array("\(APNSHeader.id)".utf8) + [36] + Array("6d617274-6c65-4000-8000-000000000200".utf8)
 
     private func appendWindowUpdate(stream: UInt32, by count: Int) {
         if stream == 0 { granting += count }

@@ -86,6 +86,7 @@ extension ScenarioDecoder {
         case "reset": return code(value).map { .reset($0) } ?? .accept
         case "goaway": return .goAway(goAway(value, allowed: ScenarioKeys.goAway))
         case "lose": return .lose(choice(value, named: "lose") ?? .silent)
+        case "gateway": return .gateway(stranger(value))
         case "freeze":
             if value.scalar?.string == "true" { return .freeze(milliseconds: nil) }
             return .freeze(milliseconds: milliseconds(value))
@@ -93,6 +94,13 @@ extension ScenarioDecoder {
             if text(value) != "true" { mistake(value, "write `\(key): true`, or leave it out") }
             return key == "silent" ? .silent : key == "close" ? .close : .accept
         }
+    }
+
+    private mutating func stranger(_ node: Node) -> Verdict.Stranger {
+        let fields = fields(of: node, allowed: ScenarioKeys.gateway)
+        if fields["status"] == nil { mistake(node, "`gateway` says its `status`") }
+        let status = fields["status"].flatMap { integer($0, in: 200...599) }
+        return Verdict.Stranger(status: status ?? 502, body: fields["body"].flatMap { text($0) } ?? "")
     }
 
     private mutating func refusal(_ node: Node, fields: [String: Node]) -> Verdict.Action {

@@ -11,11 +11,13 @@ enum ScenarioKeys {
     /// The keys of a number of pushes in a span of time.
     static let rate = ["pushes", "per"]
     /// The keys of a verdict that say what is done; a verdict has at most one of them.
-    static let actions = ["accept", "reason", "silent", "reset", "goaway", "close", "lose", "freeze"]
+    static let actions = ["accept", "reason", "silent", "reset", "goaway", "close", "lose", "freeze", "gateway"]
     /// The keys of a verdict.
     static let verdict = actions + ["delay", "streams", "fail", "status", "timestamp", "retry_after"]
     /// The keys of a delay that is drawn for each push.
     static let latency = ["min", "max", "mean", "median", "p99"]
+    /// The keys of an answer of a gateway on the way to APNs.
+    static let gateway = ["status", "body"]
     /// The keys of a GOAWAY frame.
     static let goAway = ["code", "reason", "text", "reach", "twice", "stay_open"]
     /// The keys of a rule for connections.

@@ -14,6 +14,8 @@ package struct Verdict: Hashable, Sendable {
         case goAway(GoAway)
         /// The connection is closed without a word.
         case close
+        /// A gateway on the way answers in APNs' place, and APNs never hears of the push.
+        case gateway(Stranger)
         /// The push is accepted, and its answer is lost.
         case lose(Loss)
         /// The push is accepted, but for so many milliseconds the gateway reads nothing from the open socket and writes
@@ -30,6 +32,20 @@ package struct Verdict: Hashable, Sendable {
         case reset
         /// The whole connection is closed.
         case close
+    }
+
+    /// The answer of a gateway or proxy. It has no `apns-id`.
+    package struct Stranger: Hashable, Sendable {
+        /// The HTTP status.
+        package var status: Int
+        /// The body; empty for none.
+        package var body: String
+
+        /// Describes an answer.
+        package init(status: Int, body: String = "") {
+            self.status = status
+            self.body = body
+        }
     }
 
     /// A GOAWAY frame.
@@ -105,7 +121,7 @@ package struct Verdict: Hashable, Sendable {
         case .accept, .lose, .freeze(.some): 200
         case .goAway(let frame) where frame.reach == .accepted: 200
         case .refuse(let refusal): refusal.status
-        case .silent, .reset, .goAway, .close, .freeze: 0
+        case .silent, .reset, .goAway, .close, .freeze, .gateway: 0
         }
     }
 
@@ -119,6 +135,7 @@ package struct Verdict: Hashable, Sendable {
         case .reset(let code): "reset:\(HTTP2CodeName.name(of: code))"
         case .goAway(let frame): frame.reach == .accepted ? "" : "goaway:\(frame.reach.rawValue)"
         case .close: "close"
+        case .gateway(let answer): "gateway:\(answer.status)"
         case .lose(let loss): "answer lost: \(loss.rawValue)"
         case .freeze: "freeze"
         }

@@ -136,7 +136,7 @@ private final class SendingDriver: APNSPoolDelegate {
         if answered == count / 2 { middle = now }
         if answered == count { end = now }
         free.append(tag)
-        if case .response(let response) = answer, response.status == 200 { return }
+        if case .response(let response) = answer, response.answer.meaning.isAccepted { return }
         failed += 1
     }
 

@@ -14,7 +14,7 @@ package enum AnswerBody: Sendable, Equatable {
     ///   - operation: What was asked for.
     package init(status: Int, of operation: BroadcastChannelOperation) {
         switch status {
-        case _ where AnswerMeaning.isAcceptance(status):
+        case _ where AnswerMeaning.isAcceptance(status, of: operation):
             self =
                 operation == .push
                 ? .nothing : .broadcastChannel(isNeeded: operation == .readChannel || operation == .listChannels)

@@ -22,7 +22,7 @@ package struct AnswerMeaning: Sendable, Equatable {
         case working
         /// One device token got too many notifications. That token must rest.
         case deviceThrottled
-        /// APNs is in trouble.
+        /// APNs is in trouble, or something on the way to it.
         case troubled
     }
 
@@ -38,21 +38,33 @@ package struct AnswerMeaning: Sendable, Equatable {
     /// Whether the answer says that the device token is dead.
     package var isDeadToken: Bool { notification == .deadToken }
 
-    /// Whether a status alone says that APNs did what it was asked for. It answers 201 when it made a broadcast channel,
-    /// and 204 when it deleted one.
-    package static func isAcceptance(_ status: Int) -> Bool { status == 200 || status == 201 || status == 204 }
+    /// Whether APNs did what it was asked for.
+    package var isAccepted: Bool { notification == .accepted }
 
-    /// Judges an answer. Status 200, 201 and 204 accept, whatever the reason. Else a listed reason decides. An unlisted
-    /// reason is judged by its beginning, then by the status.
+    /// Whether a status of APNs says that it did what it was asked for. It answers 201 when it made a broadcast channel,
+    /// and 204 when it deleted one.
+    package static func isAcceptance(_ status: Int, of operation: BroadcastChannelOperation) -> Bool {
+        status == 200 || (operation.isManagement && (status == 201 || status == 204))
+    }
+
+    /// Judges an answer. What APNs did not say is trouble on the way to it. A success of APNs accepts, whatever the
+    /// reason. Else a listed reason decides. An unlisted reason is judged by its beginning, then by the status.
     ///
     /// - Parameters:
     ///   - status: The HTTP status.
     ///   - reason: The reason in the body; nil if it is missing or could not be read.
-    package init(status: Int, reason: Reason?) {
-        if Self.isAcceptance(status) {
-            self.init(.accepted, status)
-            return
+    ///   - speaker: Who gave the answer.
+    package init(status: Int, reason: Reason?, speaker: Speaker = .apns) {
+        switch (speaker, status) {
+        case (.gateway, _): self.init(.retry)
+        case (.apns, 200), (.apns, 201), (.apns, 204): self.init(.accepted, status)
+        case (.unknown, _), (.apns, 200...299): self.init(.unproved)
+        case (.apns, _): self.init(ofAPNs: status, reason)
         }
+    }
+
+    /// Judges a refusal or an error of APNs.
+    private init(ofAPNs status: Int, _ reason: Reason?) {
         switch reason?.known {
         case .unregistered, .expiredToken, .badDeviceToken:
             self.init(.deadToken, status)
@@ -100,6 +112,12 @@ package struct AnswerMeaning: Sendable, Equatable {
         }
     }
 
+    /// What an answer means that is not APNs': the same as an error of APNs.
+    private init(_ notification: NotificationMeaning) {
+        self.notification = notification
+        (credential, service, connection) = (.unexamined, .troubled, .strike)
+    }
+
     /// One row. A verdict or state that is not given follows from the status.
     private init(
         _ notification: NotificationMeaning, _ status: Int, credential: CredentialVerdict? = nil,
@@ -111,14 +129,14 @@ package struct AnswerMeaning: Sendable, Equatable {
         connection =
             switch notification {
             case .resend, .park: .retire
-            case .accepted, .deadToken, .retry, .rejected: status >= 500 ? .strike : .keep
+            case .accepted, .unproved, .deadToken, .retry, .rejected: status >= 500 ? .strike : .keep
             }
     }
 }
 
 extension Answer {
     /// What the answer means.
-    package var meaning: AnswerMeaning { AnswerMeaning(status: status, reason: reason) }
+    package var meaning: AnswerMeaning { AnswerMeaning(status: status, reason: reason, speaker: speaker) }
 }
 
 extension Reason {

@@ -2,6 +2,8 @@
 enum NotificationMeaning: Sendable, Equatable {
     /// APNs took it.
     case accepted
+    /// Nobody knows whether APNs took it.
+    case unproved
     /// The device token is dead.
     case deadToken
     /// The connection failed, not the notification. Send it on a new connection; after too many resends, use the last

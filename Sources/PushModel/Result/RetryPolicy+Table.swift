@@ -36,6 +36,8 @@ extension RetryPolicy {
     ///   the credential was refused, else `expired`.
     /// - A `Retry-After` replaces the computed delay of every answer that is retried. An answer with status 5xx and a
     ///   `Retry-After` is retried, not resent.
+    /// - An answer that is not APNs' is retried as an error of APNs is. If nobody can tell whether it is APNs', and its
+    ///   status claims a success, the notification counts as sent without an answer.
     /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
     ///   `ExpiredProviderToken` and `UnrelatedKeyIdInToken` park the route like a refused credential.
     /// - A notification that APNs provably did not take is resent a hundred times. Then it is retried like one that
@@ -55,7 +57,7 @@ extension RetryPolicy {
             guard facts.refusals >= Self.maximumRefusals else { return .resend }
             return settle(unreachable: "APNs did not take it \(facts.refusals) times", facts, now)
         case .unanswered(let cause):
-            return settle(unanswered: cause, facts, now)
+            return settle(unanswered: cause.description, facts, now)
         case .expired:
             return .report(
                 FinalReport(.expired, .none, reason: facts.reasonOfExpiry(at: now), detail: Self.waitedDetail))
@@ -74,6 +76,8 @@ extension RetryPolicy {
         switch answer.meaning.notification {
         case .accepted:
             return .report(FinalReport(.accepted, .none, status: answer.status))
+        case .unproved:
+            return settle(unanswered: answer.text, facts, now)
         case .deadToken:
             return .report(
                 FinalReport(
@@ -117,13 +121,14 @@ extension RetryPolicy {
         case .expires(let time):
             return .report(tooLate(facts, at: time, answer))
         case .never(let why):
+            let detail = answer.speaker == .apns ? why : "the last answer was \(answer.text); \(why)"
             return .report(
-                FinalReport(.exhausted, .replay, status: answer.status, reason: answer.reason, detail: why))
+                FinalReport(.exhausted, .replay, status: answer.status, reason: answer.reason, detail: detail))
         }
     }
 
-    private func settle(unanswered cause: UnansweredCause, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
-        var detail = cause.description
+    private func settle(unanswered why: String, _ facts: AttemptFacts, _ now: Int64) -> Settlement {
+        var detail = why
         if facts.onUnknown == .retry {
             switch wait(atLeast: .zero, isWish: false, facts, now) {
             case .tier(let tier): return .retry(tier: tier, attempt: facts.attempt + 1)
@@ -271,9 +276,8 @@ extension RetryPolicy {
 
     /// The final report of a notification whose time ends before another attempt can be made.
     private func tooLate(_ facts: AttemptFacts, at time: Int64, _ answer: Answer) -> FinalReport {
-        let last = answer.reason?.rawValue ?? "status \(answer.status)"
-        return FinalReport(
+        FinalReport(
             .expired, .none, status: answer.status, reason: facts.reasonOfExpiry(at: time),
-            detail: "the last answer was \(last), and the next attempt would come too late")
+            detail: "the last answer was \(answer.text), and the next attempt would come too late")
     }
 }

@@ -34,6 +34,9 @@ package struct WorkerReadiness: Sendable, Encodable {
         package var credentialVersion: Int?
         /// The limit that keeps it from pushing more: `streams`, `window`, `rate`, `broker`, `apns` or `nothing`.
         package var limitedBy: String?
+        /// What answers in the place of APNs; nil if only APNs answers. Only the log tells it. In `/readyz` it is a
+        /// possible `reason`.
+        package var stranger: String?
         /// Why the broker does not take the route's publications; nil where it takes them. Only the log tells it. In
         /// `/readyz` it is a possible `reason`.
         package var refusal: String?
@@ -47,9 +50,10 @@ package struct WorkerReadiness: Sendable, Encodable {
         /// Makes a route's state from its parts.
         package init(
             name: String, state: String, reason: String? = nil, connections: Int, credentialVersion: Int? = nil,
-            limitedBy: String? = nil, refusal: String? = nil
+            limitedBy: String? = nil, stranger: String? = nil, refusal: String? = nil
         ) {
             self.limitedBy = limitedBy
+            self.stranger = stranger
             self.refusal = refusal
             self.name = name
             self.state = state
@@ -67,6 +71,8 @@ package struct WorkerReadiness: Sendable, Encodable {
         case parked
         /// The broker takes none of the route's publications, or not all of them.
         case refused
+        /// Something else answers in the place of APNs.
+        case displaced
     }
 
     /// How a worker sees its fleet, if it finds its share of the routes by itself.
@@ -153,11 +159,11 @@ package struct WorkerReadiness: Sendable, Encodable {
 
 extension WorkerReadiness.Route {
     /// The trouble that the log tells of the route, and its reason: of a parked route, and of a ready route whose
-    /// publications the broker does not take. Nil for every other route.
+    /// publications the broker does not take, or whose pushes something else answers than APNs. Nil for every other route.
     var hindrance: (kind: WorkerReadiness.Hindrance, reason: String)? {
         switch RouteState(rawValue: state) {
         case .parked: (.parked, reason ?? state)
-        case .ready: refusal.map { (.refused, $0) }
+        case .ready: refusal.map { (.refused, $0) } ?? stranger.map { (.displaced, $0) }
         case .probing, .starting, .unreachable, .paused, .unassigned, nil: nil
         }
     }

@@ -69,6 +69,10 @@ struct CredentialLog {
             logger.notice(
                 "the credential in use is no longer good: the version that was refused before is tried again",
                 metadata: Self.metadata(route, credential, version))
+        case .doubted(let version, let reason):
+            logger.warning(
+                "APNs refused a credential that it had accepted on the same connection: a new connection asks again",
+                metadata: Self.metadata(route, credential, version, reason: reason))
         case .refused(let version, let reason, _):
             logger.error(
                 isParked

@@ -150,7 +150,7 @@ final class CredentialUse {
             }
             // If an answer refused the version, the destination hears of that answer next.
             destination.credentialRefused(.connection(reason), at: moment)
-        case .switched, .candidateRefused, .retried: break
+        case .switched, .candidateRefused, .retried, .doubted: break
         }
         return true
     }

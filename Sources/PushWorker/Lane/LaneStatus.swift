@@ -17,6 +17,8 @@ struct LaneStatus: Sendable {
         var troubles: [String]
         /// The limit that keeps it from pushing more.
         var limitedBy: RouteLimit
+        /// What answers in the place of APNs; nil if only APNs answers.
+        var stranger: String?
         /// Why the broker does not take what it publishes, such as `results_full`; nil where the broker takes it.
         var refusal: String?
         /// On how many lanes it consumes its queues to push all that is in them.
@@ -33,6 +35,7 @@ struct LaneStatus: Sendable {
             credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
             troubles += other.troubles.filter { !troubles.contains($0) }
             limitedBy = limitedBy.joined(with: other.limitedBy)
+            stranger = stranger ?? other.stranger
             refusal = refusal ?? other.refusal
             consumers += other.consumers
         }

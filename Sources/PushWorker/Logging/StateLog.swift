@@ -3,8 +3,8 @@ import Logging
 
 /// Decides from looks at a worker's readiness what the log tells about its state. Pure: time comes in.
 ///
-/// The log tells when a worker is not ready, when a route is parked, and when the broker does not take a route's
-/// publications. It tells each trouble once it has lasted for `patience`, again each minute, and at its end, with its
+/// The log tells when a worker is not ready, when a route is parked, when the broker does not take a route's
+/// publications, and when something else answers in the place of APNs. It tells each trouble once it has lasted for `patience`, again each minute, and at its end, with its
 /// length. Hosts that cannot be reached are the matter of ``OutageLog``.
 struct StateLog {
     /// How long a trouble lasts before it is told. Connections that are opened again need less time.
@@ -114,6 +114,7 @@ extension WorkerReadiness.Hindrance {
         case .unready: "the worker is not ready: `martlet status` says what to do"
         case .parked: "a route takes no jobs: `martlet status` says what to do"
         case .refused: "RabbitMQ does not take what a route publishes: `martlet status` says what to do"
+        case .displaced: "something else than APNs answers a route's pushes: `martlet status` says what to do"
         }
     }
 
@@ -123,6 +124,7 @@ extension WorkerReadiness.Hindrance {
         case .unready: "the worker is ready again"
         case .parked: "a route takes jobs again"
         case .refused: "RabbitMQ takes what a route publishes again"
+        case .displaced: "only APNs answers a route's pushes again"
         }
     }
 }

@@ -43,7 +43,7 @@ extension Attempted {
     /// notification that expired, or an answer without a reason.
     var reason: Reason? {
         switch self {
-        case .response(let answer): answer.reason
+        case .response(let answer): answer.speaker == .apns ? answer.reason : .notAPNs
         case .unprocessed: .notTaken
         case .unanswered(.deadline): .timeout
         case .unanswered(.reset): .streamReset
@@ -57,6 +57,7 @@ extension Attempted {
 
 // Built once. Reasons that are not in `Reason.Known` are made from text, and compared as text.
 extension Reason {
+    fileprivate static let notAPNs = Reason(rawValue: "NotAPNs")
     fileprivate static let notTaken = Reason(rawValue: "NotTaken")
     fileprivate static let timeout = Reason(rawValue: "Timeout")
     fileprivate static let streamReset = Reason(rawValue: "StreamReset")

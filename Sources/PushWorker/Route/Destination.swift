@@ -54,6 +54,10 @@ final class Destination {
     private(set) var refusal: CredentialRefusal?
     /// Why the host cannot be reached; nil after a success.
     private(set) var trouble: String?
+    /// The last answer that was not surely the host's; nil before the first.
+    private var stranger: (answer: Answer, at: MonotonicTime)?
+    /// How long operators are told of an answer that was not the host's. One in many answers must not be overlooked.
+    static let strangerTime = Duration.seconds(60)
     /// How many percent of the requests are kept for `high` jobs; nil if these do not go first.
     private let highShare: Int?
     /// Decides which class is next.
@@ -323,6 +327,18 @@ final class Destination {
             machine.answered()
         }
         return ended(tag)
+    }
+
+    /// A request was answered.
+    func heard(_ answer: Answer, now: MonotonicTime) {
+        if answer.speaker != .apns { stranger = (answer, now) }
+    }
+
+    /// What answered in the host's place within the last minute, and what to do; nil if only the host answered.
+    func stranger(at now: MonotonicTime) -> String? {
+        guard let stranger, now < stranger.at + Self.strangerTime else { return nil }
+        let place = isForBroadcastChannels ? "\(kind.setting): " : ""
+        return place + "an answer was \(stranger.answer.text): what stands between the worker and APNs?"
     }
 
     // MARK: The credential

@@ -22,7 +22,7 @@ extension Route {
     func report(at moment: Moment, isDraining: Bool) -> (status: LaneStatus.Route, counters: RouteCounters) {
         let report = RouteReport(
             RouteReport.Circumstances(
-                isDraining: isDraining, isServed: isServed, control: control,
+                now: moment.monotonic, isDraining: isDraining, isServed: isServed, control: control,
                 jobQueues: channel.queues.count { !$0.hasSuffix(TopologyNames.returnSuffix) },
                 isRateReached: rates.nextDue != nil, isLooking: expirySearch.look.isLooking),
             hosts: hosts, credential: credential, outbox: outbox, deliveries: deliveries, consumer: channel.consumer)

@@ -6,6 +6,8 @@ import EventLoop
 struct RouteReport {
     /// What the lane and the operators want of the route.
     struct Circumstances {
+        /// The time.
+        var now = MonotonicTime(nanoseconds: 0)
         /// Whether the lane finishes, so that the route is to take no more jobs.
         var isDraining = false
         /// Whether this worker takes jobs of the route.
@@ -52,7 +54,8 @@ struct RouteReport {
     func status(of name: String) -> LaneStatus.Route {
         LaneStatus.Route(
             name: name, state: state, connections: connections, credentialVersion: credential.present?.version,
-            troubles: troubles, limitedBy: limit, refusal: circumstances.isServed ? outbox.trouble : nil,
+            troubles: troubles, limitedBy: limit, stranger: circumstances.isServed ? strangers.first : nil,
+            refusal: circumstances.isServed ? outbox.trouble : nil,
             consumers: takesAllJobs ? 1 : 0)
     }
 
@@ -102,7 +105,7 @@ struct RouteReport {
         // Other troubles of a route that is not served here do not matter.
         guard circumstances.isServed else { return credential.troubles }
         var troubles = [circumstances.control.reason, consumer.trouble, outbox.trouble].compactMap(\.self)
-        troubles += credential.troubles
+        troubles += credential.troubles + strangers
         if hosts.devices.breaker.isTroubled {
             troubles.append("APNs: it answers with nothing but errors of its own")
         }
@@ -114,6 +117,9 @@ struct RouteReport {
         for host in hosts.broadcastChannels { troubles += host.broadcastChannelTroubles }
         return troubles
     }
+
+    /// What answers in the place of its hosts.
+    private var strangers: [String] { hosts.all.compactMap { $0.stranger(at: circumstances.now) } }
 
     /// The limit that keeps the route from pushing more, at the end of a turn.
     private var limit: RouteLimit {

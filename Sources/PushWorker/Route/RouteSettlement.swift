@@ -72,6 +72,7 @@ final class RouteSettlement {
         switch answer {
         case .response(let response):
             FailPoint.reached(.afterAnswer)
+            destination.heard(response.answer, now: moment.monotonic)
             tally.counters.answers.count(status: response.answer.status)
             tally.counters.requestDuration.record(microseconds: Int(response.microseconds))
             tracer?.requested(

@@ -124,7 +124,7 @@ struct RouteTracer {
     /// Why a request or an attempt failed; nil for one that did not.
     private static func failure(of attempted: Attempted) -> String? {
         if let reason = attempted.reason { return reason.rawValue }
-        guard case .response(let answer) = attempted, !AnswerMeaning.isAcceptance(answer.status) else { return nil }
+        guard case .response(let answer) = attempted, !answer.meaning.isAccepted else { return nil }
         return "\(answer.status)"
     }
 

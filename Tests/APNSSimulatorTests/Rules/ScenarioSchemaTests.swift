@@ -33,7 +33,8 @@ struct ScenarioSchemaTests {
         #expect(
             Set(ScenarioFiles.names).isSuperset(of: [
                 "everyday.yaml", "storm.yaml", "outage.yaml", "goaway-storm.yaml", "half-open.yaml",
-                "lost-answers.yaml", "bad-address.yaml", "certificate-trouble.yaml", "strict.yaml", "far-away.yaml",
+                "lost-answers.yaml", "gateway.yaml", "bad-address.yaml", "certificate-trouble.yaml", "strict.yaml",
+                "far-away.yaml",
             ]))
     }
 
@@ -44,7 +45,7 @@ struct ScenarioSchemaTests {
             ("match", ScenarioKeys.match), ("window", ScenarioKeys.window), ("rate", ScenarioKeys.rate),
             ("verdict", ScenarioKeys.verdict), ("latency", ScenarioKeys.latency), ("goaway", ScenarioKeys.goAway),
             ("connection", ScenarioKeys.connection), ("connectionMatch", ScenarioKeys.connectionMatch),
-            ("goodbye", ScenarioKeys.goodbye),
+            ("goodbye", ScenarioKeys.goodbye), ("gateway", ScenarioKeys.gateway),
         ])
     func keys(_ part: String, _ keys: [String]) throws {
         let root = try schema()

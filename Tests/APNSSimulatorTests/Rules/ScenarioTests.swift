@@ -21,6 +21,8 @@ struct ScenarioTests {
                   - verdict: { reset: cancel }
                   - verdict: { goaway: { code: 11, reason: IdleTimeout, reach: before } }
                   - verdict: { close: true }
+                  - verdict: { gateway: { status: 302 } }
+                  - verdict: { gateway: { status: 200, body: <html> } }
                   - verdict: { accept: true }
                 """, name: "s.yaml")
         var busy = Refusal.tooManyRequests
@@ -39,7 +41,8 @@ struct ScenarioTests {
                 VerdictSequence(Verdict(.accept, delay: 1500)),
                 VerdictSequence(Verdict(.silent)), VerdictSequence(Verdict(.reset(8))),
                 VerdictSequence(Verdict(.goAway(.init(code: 11, reason: "IdleTimeout", reach: .before)))),
-                VerdictSequence(Verdict(.close)), VerdictSequence(.accept),
+                VerdictSequence(Verdict(.close)), VerdictSequence(Verdict(.gateway(.init(status: 302)))),
+                VerdictSequence(Verdict(.gateway(.init(status: 200, body: "<html>")))), VerdictSequence(.accept),
             ])
     }
 

@@ -46,7 +46,7 @@ struct SimulatorPageTests {
                             .response(Answer(status: refusal.status, reason: Reason(rawValue: refusal.reason))))
                     )
                 case .close: ("none, the connection is closed", try Self.action(.unanswered(.connectionLost)))
-                case .silent, .reset, .goAway, .lose, .freeze: ("", PushModel.Action.none)
+                case .silent, .reset, .goAway, .lose, .freeze, .gateway: ("", PushModel.Action.none)
                 }
             #expect(row[1].prefix { $0 != "," && $0 != ":" } == answer.prefix { $0 != "," }, "\(prefix)")
             #expect(row[1].hasPrefix(answer), "\(prefix)")

@@ -78,7 +78,9 @@ struct AnswerMeaningTests {
     @Test("an accepted request means nothing but good", arguments: [200, 201, 204])
     func accepted(_ status: Int) {
         let meaning = AnswerMeaning(status: status, reason: nil)
-        #expect(meaning.connection == .keep && meaning.credential == .accepted && meaning.service == .working)
+        #expect(
+            meaning.isAccepted && meaning.connection == .keep && meaning.credential == .accepted
+                && meaning.service == .working)
     }
 
     @Test("only what refuses the credential, or how often it changes, parks a route", arguments: rows)
@@ -109,7 +111,8 @@ struct AnswerMeaningTests {
     @Test(
         "what is looked for in the body of an answer",
         arguments: [
-            (200, .push, .nothing), (202, .push, .reason(isNeeded: false)), (400, .push, .reason(isNeeded: true)),
+            (200, .push, .nothing), (201, .push, .reason(isNeeded: false)), (204, .push, .reason(isNeeded: false)),
+            (202, .push, .reason(isNeeded: false)), (400, .push, .reason(isNeeded: true)),
             (301, .push, .reason(isNeeded: true)), (403, .push, .reason(isNeeded: true)),
             (410, .push, .reason(isNeeded: true)), (429, .push, .reason(isNeeded: false)),
             (499, .push, .reason(isNeeded: true)), (500, .push, .reason(isNeeded: false)),

@@ -55,6 +55,31 @@ struct AnswerPageTests {
         for status in [201, 204] { #expect(Self.words(status, nil) == "`accepted`") }
     }
 
+    @Test("Answers says what an answer leads to by who gave it")
+    func whoSpeaks() throws {
+        let rows = try Page(documentation: "Answers").rows("status", in: "Who speaks")
+        let statuses = [
+            "200": [200], "other 2xx": [201, 202, 204], "3xx, 4xx": [301, 302, 400, 401, 403, 404, 410],
+            "429, 5xx": [429, 500, 502],
+        ]
+        #expect(rows.count == 7 && Set(rows.map { $0[0] }) == Set(statuses.keys))
+        for row in rows {
+            let isSigned = row[1].contains("`apns-id`")
+            let hasBody = row[1].contains("has a body") || row[1] == "neither"
+            for status in statuses[row[0]] ?? [] {
+                let speaker = Speaker(
+                    status: status, of: .push, isSigned: isSigned, hasReason: false, hasBody: hasBody)
+                let settlement = Self.settle(.response(Answer(status: status, speaker: speaker)))
+                switch row[2] {
+                case let words where words.hasPrefix("retry"): #expect(settlement == .retry(tier: 1, attempt: 2))
+                case let words where words.hasPrefix("as without"):
+                    #expect(settlement == Self.settle(.unanswered(.deadline)), "\(status)")
+                default: #expect(speaker == .apns, "\(status)")
+                }
+            }
+        }
+    }
+
     @Test("Answers says what a missing answer leads to")
     func unanswered() throws {
         let rows = try Page(documentation: "Answers").rows("what happened", in: "No answer").map { $0[1] }

@@ -30,6 +30,7 @@ struct StateLogTests {
             routes: routes.map { name, state, reason in
                 .init(
                     name: name, state: state.rawValue, reason: reason, connections: 0,
+                    stranger: reason?.hasPrefix("an answer was") == true ? reason : nil,
                     refusal: reason == "results_full" ? reason : nil)
             })
     }
@@ -69,6 +70,7 @@ struct StateLogTests {
             (RouteState.parked, "parked: APNs refuses the credential", "a route takes no jobs"),
             (.parked, nil, "a route takes no jobs"),
             (.ready, "results_full", "RabbitMQ does not take what a route publishes"),
+            (.ready, "an answer was status 302", "something else than APNs answers a route's pushes"),
             (.ready, "the next push shows whether APNs accepts the new version", nil), (.ready, nil, nil),
             (.unreachable, "APNs: refused", nil),
             (.starting, "the queue is missing", nil), (.probing, "probing: the next job shows", nil),
