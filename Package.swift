@@ -65,7 +65,7 @@ let package = Package(
         module("Buffers"),
         module("Text"),
         module("EventLoop", ["CLinux", heap]),
-        module("TLS", ["COpenSSL", "Buffers"]),
+        module("TLS", ["COpenSSL", "Buffers", "Text"]),
         module("HTTP2", ["CNGHTTP2"]),
         module("RabbitMQ", ["CRabbitMQ", "Buffers", "Text", "EventLoop"]),
         module("BrokerClient", ["EventLoop", "TLS", "RabbitMQ"], []),

@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Text
 
 /// Who logs in, where and how: the client's half of the login (AMQP 0-9-1, the class connection).
 struct AMQPLogin {
@@ -28,6 +29,12 @@ struct AMQPLogin {
     var text: String {
         let who = endpoint.saslExternal ? "the client certificate" : "user \(endpoint.user)"
         return "\(who) on virtual host \(endpoint.virtualHost) of \(endpoint.host):\(endpoint.port)"
+    }
+
+    /// What is odd about the password, to follow the words of a refusal; empty if nothing is.
+    var passwordHint: String {
+        guard !endpoint.saslExternal, let hint = TrailingBlank.hint(Array(endpoint.password.utf8)) else { return "" }
+        return "; of the password: \(hint)"
     }
 
     /// Adds the login to the message of an error that ended it.

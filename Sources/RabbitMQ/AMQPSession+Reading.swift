@@ -113,8 +113,9 @@ extension AMQPSession {
             try? send(Method.connectionCloseOk, 0, &closeOk)
             if phase == .open { delegate.connectionClosed(code: code, text: text) }
             let what = phase == .open ? "the broker closed the connection" : "the broker refused \(loginText)"
+            let hint = phase != .open && code == 403 ? login.passwordHint : ""
             throw AMQPError(
-                code == 403 || code == 530 ? .refused : .connectionClosed, "\(what): \(text)", replyCode: code)
+                code == 403 || code == 530 ? .refused : .connectionClosed, "\(what): \(text)\(hint)", replyCode: code)
         }
     }
 }

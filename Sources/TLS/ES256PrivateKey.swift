@@ -13,11 +13,11 @@ package final class ES256PrivateKey: Sendable {
     /// - Parameter pem: An unencrypted PKCS#8 text.
     /// - Throws: `TLSError` with the code `invalidKey` when it is damaged, encrypted or not on P-256.
     package convenience init(pem: [UInt8]) throws(TLSError) {
-        try self.init(try PEM.privateKey(in: pem, from: "the key text"))
+        try self.init(try PEM.privateKey(in: pem, from: "the key text"), from: "the key text")
     }
 
-    private init(_ key: Key) throws(TLSError) {
-        guard key.isP256 else { throw TLSError(.invalidKey, "the key is not an elliptic-curve key on P-256") }
+    private init(_ key: Key, from source: String) throws(TLSError) {
+        guard key.isP256 else { throw TLSError(.invalidKey, "\(source) is not an elliptic-curve key on P-256") }
         self.key = key
         pem = try key.privatePEM
         publicKey = try ES256PublicKey(key)
@@ -27,12 +27,7 @@ package final class ES256PrivateKey: Sendable {
     ///
     /// - Throws: `TLSError` as `init(pem:)`, or when the file cannot be read; the message names the file.
     package convenience init(file: String) throws(TLSError) {
-        let pem = try PEM.contents(ofFile: file)
-        do throws(TLSError) {
-            try self.init(pem: pem)
-        } catch {
-            throw TLSError(error.code, "\(file): \(error.message)")
-        }
+        try self.init(try PEM.privateKey(in: try PEM.contents(ofFile: file), from: file), from: file)
     }
 
     /// Makes a new key.
@@ -40,7 +35,7 @@ package final class ES256PrivateKey: Sendable {
     /// - Returns: The key.
     /// - Throws: `TLSError` when the random generator fails.
     package static func generate() throws(TLSError) -> ES256PrivateKey {
-        try ES256PrivateKey(try .generateP256())
+        try ES256PrivateKey(try .generateP256(), from: "the new key")
     }
 
     /// Signs a message.

@@ -30,11 +30,14 @@ enum PEM {
             throw .fromQueue(.invalidCertificate, "reading the certificates of \(source)")
         }
         ERR_clear_error()
-        guard !certificates.isEmpty else { throw TLSError(.invalidCertificate, "\(source) holds no PEM certificate") }
+        guard !certificates.isEmpty else {
+            let fault = KeyFileForm(bytes).faultAsCertificate.map { ": it \($0)" } ?? ""
+            throw TLSError(.invalidCertificate, "\(source) holds no PEM certificate\(fault)")
+        }
         return certificates
     }
 
-    /// Reads the first private key of a text.
+    /// Reads the first private key of a text, which need not be laid out as RFC 7468 asks (``PEMBlock``).
     ///
     /// - Parameters:
     ///   - bytes: The text.
@@ -42,14 +45,15 @@ enum PEM {
     /// - Returns: The key.
     /// - Throws: `TLSError` when it is missing, damaged or encrypted.
     static func privateKey(in bytes: [UInt8], from source: String) throws(TLSError) -> Key {
+        let form = KeyFileForm(bytes)
+        guard case .pem(let blocks) = form, let block = blocks.first(where: { $0.object == .privateKey }),
+            let content = block.content
+        else { throw TLSError(.invalidKey, "\(source) \(form.faultAsKey)") }
         ERR_clear_error()
-        // This callback refuses. OpenSSL's own callback would ask for a password at the terminal.
-        let key = reading(bytes) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
-        guard let key else {
-            throw .fromQueue(.invalidKey, "\(source) holds no readable PEM private key (unencrypted PKCS#8)")
-        }
+        let key = Key(privateDER: content)
         ERR_clear_error()
-        return Key(takingOwnership: key)
+        guard let key else { throw TLSError(.invalidKey, "\(source) \(form.faultAsKey)") }
+        return key
     }
 
     /// Reads the first public key of a text.

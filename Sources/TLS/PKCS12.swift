@@ -1,4 +1,6 @@
 import COpenSSL
+import Glibc
+import Text
 
 /// Certificates and keys in the container that key chains export (PKCS#12, RFC 7292).
 enum PKCS12 {
@@ -56,7 +58,11 @@ enum PKCS12 {
                 return d2i_PKCS12(nil, &next, buffer.count)
             }
         }
-        guard let container else { throw .fromQueue(.invalidCertificate, "\(source) is not a PKCS#12 file") }
+        guard let container else {
+            ERR_clear_error()
+            let fault = KeyFileForm(bytes).faultAsContainer
+            throw TLSError(.invalidCertificate, "\(source) is not a PKCS#12 file: it \(fault)")
+        }
         defer { PKCS12_free(container) }
         try checkIntegrityData(container, source)
         var key: OpaquePointer?
@@ -68,7 +74,7 @@ enum PKCS12 {
         let ownedKey = key.map { Key(takingOwnership: $0) }
         var owned = certificate.map { [Certificate(takingOwnership: $0)] } ?? []
         owned += Certificate.take(others)
-        guard isParsed else { throw failure(source, library) }
+        guard isParsed else { throw failure(source, library, Seal(of: container), password) }
         guard let ownedKey else { throw TLSError(.invalidKey, "\(source) holds no private key") }
         guard certificate != nil else {
             throw TLSError(.invalidCertificate, "\(source) holds no certificate for its private key")
@@ -83,27 +89,27 @@ enum PKCS12 {
         guard PKCS12_mac_present(container) == 1 else {
             throw TLSError(.invalidCertificate, "\(source) has no integrity check: export it with a password")
         }
-        var rounds: UnsafePointer<ASN1_INTEGER>?
-        PKCS12_get0_mac(nil, nil, nil, &rounds, container)
-        // Absent means one round (RFC 7292, 4).
-        guard let rounds else { return }
-        let count = ASN1_INTEGER_get(rounds)
+        let count = Seal(of: container).rounds
         guard (1...roundLimit).contains(count) else {
             throw TLSError(.invalidCertificate, "\(source) asks for \(count) rounds of its password function")
         }
     }
 
     /// Why a container could not be taken apart, and what to do.
-    private static func failure(_ source: String, _ library: borrowing OldAlgorithms) -> TLSError {
-        // The two known causes count wherever they stand in the queue: other modules add entries before and after them.
+    private static func failure(
+        _ source: String, _ library: borrowing OldAlgorithms, _ seal: Seal, _ password: [UInt8]?
+    ) -> TLSError {
+        // The known causes count wherever they stand in the queue: other modules add entries before and after them.
         // Otherwise the last entry is the reason.
         var isWrongPassword = false
         var isUnsupported = false
+        var isUnknownSeal = false
         var last: UInt = 0
         while case let number = ERR_get_error(), number != 0 {
             last = number
             let (module, reason) = (ERR_GET_LIB(number), ERR_GET_REASON(number))
             if module == ERR_LIB_PKCS12, reason == PKCS12_R_MAC_VERIFY_FAILURE { isWrongPassword = true }
+            if module == ERR_LIB_PKCS12, reason == PKCS12_R_UNKNOWN_DIGEST_ALGORITHM { isUnknownSeal = true }
             if module == ERR_LIB_EVP, reason == EVP_R_UNSUPPORTED_ALGORITHM { isUnsupported = true }
         }
         if isUnsupported, !library.hasOldCiphers {
@@ -112,7 +118,12 @@ enum PKCS12 {
                 "\(source) is encrypted with an old cipher, and OpenSSL's legacy provider is not installed: install it, "
                     + "or export the file again with a present-day cipher")
         }
-        if isWrongPassword { return TLSError(.invalidKey, "\(source): the password is wrong") }
+        // OpenSSL takes a seal that it cannot check for one that does not fit.
+        if isUnknownSeal { return TLSError(.library, "\(source) \(seal.fault)") }
+        if isWrongPassword {
+            let hint = TrailingBlank.hint(password).map { "; \($0)" } ?? ""
+            return TLSError(.invalidKey, "\(source): the password is wrong\(hint)")
+        }
         let text = ERR_reason_error_string(last).map { String(cString: $0) } ?? "it cannot be taken apart"
         return TLSError(.invalidCertificate, "\(source): \(text)")
     }
@@ -127,6 +138,68 @@ enum PKCS12 {
             chain.append(others.remove(at: index))
         }
         return chain
+    }
+}
+
+/// How the integrity of a container is checked.
+private struct Seal {
+    /// Whether it is PBMAC1 (RFC 9579).
+    let isPBMAC1: Bool
+    /// How many rounds its password function has. A count that cannot be read is 0.
+    let rounds: Int
+
+    init(of container: OpaquePointer) {
+        var algorithm: UnsafePointer<X509_ALGOR>?
+        var count: UnsafePointer<ASN1_INTEGER>?
+        PKCS12_get0_mac(nil, &algorithm, nil, &count, container)
+        var name: OpaquePointer?
+        var kind: Int32 = 0
+        var value: UnsafeRawPointer?
+        X509_ALGOR_get0(&name, &kind, &value, algorithm)
+        var text = [CChar](repeating: 0, count: 32)
+        isPBMAC1 = OBJ_obj2txt(&text, Int32(text.count), name, 1) > 0 && strcmp(text, "1.2.840.113549.1.5.14") == 0
+        guard isPBMAC1 else {
+            // Absent means one round (RFC 7292, 4).
+            rounds = count.map { ASN1_INTEGER_get($0) } ?? 1
+            return
+        }
+        guard kind == V_ASN1_SEQUENCE, let value else {
+            rounds = 0
+            return
+        }
+        let string = value.assumingMemoryBound(to: ASN1_STRING.self)
+        let length = Int(ASN1_STRING_length(string))
+        rounds = PBMAC1.rounds(Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: length))) ?? 0
+    }
+
+    /// Why it cannot be checked, and what to do.
+    var fault: String {
+        let version = OpenSSL_version(OPENSSL_VERSION_STRING).map { String(cString: $0) } ?? ""
+        return isPBMAC1
+            ? "is sealed with PBMAC1 (RFC 9579), which OpenSSL checks from 3.4 on, and this is OpenSSL \(version): "
+                + "export it again without -pbmac1_pbkdf2, or name certificate and key as PEM in cert_file and key_file"
+            : "is sealed in a way that this OpenSSL (\(version)) does not know: export it again"
+    }
+}
+
+/// The parameters of PBMAC1.
+enum PBMAC1 {
+    /// How many rounds the password function has; nil for parameters that cannot be read.
+    ///
+    /// - Parameter parameters: DER, as RFC 8018, A.5 writes them.
+    static func rounds(_ parameters: [UInt8]) -> Int? {
+        // SEQUENCE { SEQUENCE { name, SEQUENCE { salt, rounds, … } }, … }
+        var outer = DERReader(parameters)
+        guard let whole = outer.next() else { return nil }
+        var members = DERReader(parameters, within: whole)
+        guard let function = members.next() else { return nil }
+        var parts = DERReader(parameters, within: function)
+        guard parts.next() != nil, let details = parts.next() else { return nil }
+        var values = DERReader(parameters, within: details)
+        guard values.next() != nil, let rounds = values.next(), rounds.tag == 0x02,
+            (1...4).contains(rounds.content.count)
+        else { return nil }
+        return parameters[rounds.content].reduce(0) { $0 << 8 | Int($1) }
     }
 }
 

@@ -85,7 +85,7 @@ struct MessageBuilder {
             case .bytes(let some): entries.append((name, .bytes(add(some) ?? 0..<0)))
             case .integer(let number): entries.append((name, .integer(number)))
             case .timestamp(let seconds): entries.append((name, .timestamp(seconds)))
-            case .other: entries.append((name, .other))
+            case .other: entries.append((name, .other(.decimal)))
             }
         }
         let bodyRange = add(body) ?? 0..<0

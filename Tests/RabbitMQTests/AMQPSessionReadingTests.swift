@@ -228,6 +228,17 @@ struct AMQPSessionReadingTests {
     }
 
     @Test(
+        "a refused login says that the password ends with a blank, and nothing else of it",
+        arguments: [("geheim ", true), ("geheim", false)])
+    func blankAtTheEnd(password: String, isNamed: Bool) throws {
+        var endpoint = AMQPEndpoint(host: "localhost")
+        endpoint.password = password
+        let login = AMQPLogin(endpoint: endpoint, clientName: "", clientVersion: "")
+        #expect(login.passwordHint.contains("ends with a blank") == isNamed)
+        #expect(!login.passwordHint.contains("geheim"))
+    }
+
+    @Test(
         "a broken login is an error",
         arguments: [
             [], Array("AMQP".utf8) + [0, 0, 9, 1], Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),

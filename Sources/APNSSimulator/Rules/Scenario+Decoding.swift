@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Text
 import Yams
 
 extension Scenario {
@@ -16,7 +17,10 @@ extension Scenario {
         guard data.count <= Self.sizeLimit else {
             throw SimulatorError(.scenario, "\(file): larger than \(Self.sizeLimit) bytes")
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard let mark = ByteOrderMark.length(before: [UInt8](data).span) else {
+            throw SimulatorError(.scenario, "\(file): \(ByteOrderMark.utf16)")
+        }
+        guard let text = String(validating: data.dropFirst(mark), as: UTF8.self) else {
             throw SimulatorError(.scenario, "\(file): not UTF-8 text")
         }
         try self.init(yaml: text, name: file)

@@ -45,24 +45,26 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     private func steps() -> (report: CheckReport, configuration: WorkerConfiguration?) {
         var report = CheckReport()
         do throws(CommandFailure) {
-            let configuration = try source.load()
+            let configuration: WorkerConfiguration
+            switch try source.read(for: .route) {
+            case .success(let loaded): configuration = loaded
+            case .failure(let errors):
+                for error in errors.all { report.fail("configuration", "\(error)", remedy: nil, .configuration) }
+                return (report.skippingTheRest, nil)
+            }
             let routes = configuration.routes.count
             report.good("configuration", "\(routes) \(routes == 1 ? "route" : "routes")")
             checkCredentials(configuration, &report)
             checkRoots(configuration, &report)
+            checkPassword(configuration, &report)
             if !offline {
                 checkBroker(configuration, &report)
                 checkAPNS(configuration, &report)
             }
             return (report, configuration)
         } catch {
-            for line in error.message.split(separator: "\n").prefix(while: {
-                !$0.hasSuffix(" errors") && !$0.hasSuffix("1 error")
-            }) {
-                report.fail("configuration", String(line), remedy: error.remedy, error.status)
-            }
-            for name in ["credentials", "broker", "apns"] { report.skip(name, because: "no configuration") }
-            return (report, nil)
+            report.fail("configuration", error.message, remedy: error.remedy, error.status)
+            return (report.skippingTheRest, nil)
         }
     }
 
@@ -148,6 +150,14 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
                 name, error.message, remedy: "Export the certificate with its key again, or correct the password file.",
                 .configuration)
         }
+    }
+
+    /// Looks for a blank at the end of the broker's password, which nobody sees in a file.
+    private func checkPassword(_ configuration: WorkerConfiguration, _ report: inout CheckReport) {
+        let passwords = ((try? configuration.broker.endpoints()) ?? []).map { Array($0.password.utf8) }
+        guard let hint = passwords.lazy.compactMap({ TrailingBlank.hint($0) }).first else { return }
+        let place = configuration.broker.passwordFile == nil ? "broker.uri" : "broker.password_file"
+        report.warn("password of \(place)", hint, remedy: "If not, take it away: only line ends are dropped.")
     }
 
     /// Logs in at every broker and looks for the queues of every route.

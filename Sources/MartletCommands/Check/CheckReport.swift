@@ -56,6 +56,13 @@ struct CheckReport {
         steps.append(Step(name: name, state: .skipped, detail: reason, remedy: nil))
     }
 
+    /// The report of a configuration that cannot be read: nothing else was tried.
+    var skippingTheRest: CheckReport {
+        var report = self
+        for name in ["credentials", "broker", "apns"] { report.skip(name, because: "no configuration") }
+        return report
+    }
+
     /// The report for people.
     var lines: [String] {
         let width = steps.map(\.name.count).max() ?? 0

@@ -18,7 +18,7 @@ struct ControlPlace {
         var source = ConfigurationOptions()
         source.config = options.config
         if options.config != nil || ConfigurationOptions.isConfigured(by: ProcessInfo.processInfo.environment) {
-            let configuration = try source.load()
+            let configuration = try source.load(for: .broker)
             routes = configuration.routes.map(\.name)
             // The workers' login may not publish commands. So `--broker` can give an operator's login beside the
             // configuration.
@@ -27,7 +27,7 @@ struct ControlPlace {
                 ? configuration.brokerEndpoints() : options.broker.target.endpoints()
         } else {
             // A context's configuration. It is optional here: an operator's machine need not have its files.
-            if ContextStore.configuration != nil { routes = (try? source.load())?.routes.map(\.name) }
+            if ContextStore.configuration != nil { routes = (try? source.load(for: .broker))?.routes.map(\.name) }
             endpoints = try options.broker.target.endpoints()
         }
     }

@@ -61,7 +61,7 @@ struct JobHelp: ParsableCommand {
         HelpEntry("content_type", "string, required", "The form, see above. Case and parameters do not matter."),
         HelpEntry(
             "content_encoding", "string",
-            "Leave it out. identity, utf-8, binary and the empty text are accepted."),
+            "Leave it out. identity, utf-8, utf8, binary and the empty text are accepted."),
         HelpEntry("delivery_mode", "number", "2. Martlet's queues keep every message on disk in any case."),
         HelpEntry(
             "message_id", "string, 1 to 255 bytes of UTF-8, strongly advised",

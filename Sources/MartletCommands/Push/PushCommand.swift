@@ -116,6 +116,15 @@ struct PushCommand: ParsableCommand, UsesContext {
         if status != .ok { throw status }
     }
 
+    /// What is wrong with the time zone in which `--at` was given.
+    private var zoneWarnings: [String] {
+        guard case .clock? = delivery.notBefore?.kind else { return [] }
+        let trouble = LocalClock.trouble(withZoneOf: ProcessInfo.processInfo.environment) {
+            FileManager.default.fileExists(atPath: $0)
+        }
+        return trouble.map { [$0] } ?? []
+    }
+
     /// Where the jobs come from.
     private func jobSource() throws -> JobSource {
         if let jobs {
@@ -142,7 +151,7 @@ struct PushCommand: ParsableCommand, UsesContext {
             results: delivery.results, reference: delivery.reference, raw: delivery.raw)
         var job = try draft.job()
         try job.check()
-        for warning in PushLint(draft).warnings { Console.talk("warning: \(warning)") }
+        for warning in PushLint(draft).warnings + zoneWarnings { Console.talk("warning: \(warning)") }
         return .one(job)
     }
 }

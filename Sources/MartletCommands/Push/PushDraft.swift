@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import PushModel
 import Rig
 import Text
@@ -61,11 +60,15 @@ struct PushDraft {
 
     /// Refuses a payload that APNs would refuse in any case. Here the message can still name the file's fault.
     private func checkPayload() throws(CommandFailure) {
-        do {
-            _ = try JSONDecoder().decode(AnyObjectShape.self, from: Data(payload))
+        var scanner = JSONScanner(0..<payload.count)
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try scanner.value(in: payload.span)
+            try scanner.finish(in: payload.span)
         } catch {
-            throw CommandFailure(.badInput, "the payload is not a JSON object: \(JSONFault.words(for: error))")
+            throw CommandFailure(.badInput, "the payload is not a JSON object: \(error.detail)")
         }
+        guard value.kind == .object else { throw CommandFailure(.badInput, "the payload is not a JSON object") }
         let limit = payloadLimit
         guard payload.count <= limit else {
             throw CommandFailure(.badInput, "the payload has \(payload.count) bytes, and APNs takes \(limit)")
@@ -142,15 +145,5 @@ struct PushDraft {
         return OutgoingJob(
             routingKey: key, contentType: OutgoingJob.enveloped, messageID: id, body: body,
             notifications: broadcastChannel == nil ? tokens.count : 1)
-    }
-}
-
-/// Decodes from any JSON object, and from no other JSON.
-private struct AnyObjectShape: Decodable {
-    /// Knows no key: the members of the object are not looked at.
-    private enum NoKeys: CodingKey {}
-
-    init(from decoder: any Decoder) throws {
-        _ = try decoder.container(keyedBy: NoKeys.self)
     }
 }

@@ -34,7 +34,7 @@ struct StatusPlaceOptions: ParsableArguments {
                 endpoints: endpoints, client: try broker.target.managementClient(management, beside: endpoints),
                 configuration: nil)
         }
-        let configuration = try source.load()
+        let configuration = try source.load(for: .broker)
         return StatusSource(
             endpoints: try configuration.brokerEndpoints(), client: try configuration.managementClient(management),
             configuration: source.config)

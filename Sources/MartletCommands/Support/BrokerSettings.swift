@@ -109,7 +109,7 @@ struct BrokerSettings {
         else { return nil }
         var source = ConfigurationOptions()
         source.config = file
-        return try source.load()
+        return try source.load(for: .broker)
     }
 
     /// The URIs of a list with commas. A comma without a scheme after it is part of the URI before it.

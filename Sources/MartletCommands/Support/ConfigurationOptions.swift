@@ -26,10 +26,29 @@ struct ConfigurationOptions: ParsableArguments {
 
     /// Loads the configuration: from the named file, else from that of the selected context, and from variables.
     ///
-    /// - Parameter instance: The name that a running worker already has; nil for a new name where none is configured.
+    /// - Parameters:
+    ///   - need: What the command needs of it.
+    ///   - instance: The name that a running worker already has; nil for a new name where none is configured.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` where the file cannot be read, else `configuration` with every fault.
-    func load(naming instance: String? = nil) throws(CommandFailure) -> WorkerConfiguration {
+    func load(
+        for need: ConfigurationLoader.Need, naming instance: String? = nil
+    ) throws(CommandFailure) -> WorkerConfiguration {
+        switch try read(for: need, naming: instance) {
+        case .success(let configuration): return configuration
+        case .failure(let errors):
+            let count = errors.all.count
+            throw CommandFailure(.configuration, "\(errors)\n\(count) \(count == 1 ? "error" : "errors")")
+        }
+    }
+
+    /// Loads the configuration as ``load(for:naming:)`` does.
+    ///
+    /// - Returns: The checked configuration, or every fault in it.
+    /// - Throws: `missingInput` where the file cannot be read, `configuration` where nothing names one.
+    func read(
+        for need: ConfigurationLoader.Need, naming instance: String? = nil
+    ) throws(CommandFailure) -> Result<WorkerConfiguration, ConfigurationErrors> {
         let environment = ProcessInfo.processInfo.environment
         let config = config ?? ContextStore.configuration
         if let config, !FileManager.default.isReadableFile(atPath: config) {
@@ -45,15 +64,9 @@ struct ConfigurationOptions: ParsableArguments {
                     "Name the file with --config, or set MARTLET_ROUTES and others; martlet config example prints a "
                     + "file with every key.")
         }
-        let loaded = ConfigurationLoader.load(
-            file: config, environment: environment,
+        return ConfigurationLoader.load(
+            file: config, environment: environment, need: need,
             instanceName: { instance ?? ConfigurationLoader.generatedInstanceName() })
-        switch loaded {
-        case .success(let configuration): return configuration
-        case .failure(let errors):
-            let count = errors.all.count
-            throw CommandFailure(.configuration, "\(errors)\n\(count) \(count == 1 ? "error" : "errors")")
-        }
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Text
 
 /// Reads lines from a file or from standard input, a buffer at a time.
 final class LineReader {
@@ -38,43 +39,53 @@ final class LineReader {
         if owned { close(descriptor) }
     }
 
-    /// The next line without its end, or `nil` after the last.
+    /// The next line without its end, or `nil` after the last. The first line comes without a byte order mark.
     ///
-    /// - Throws: A `missingInput` failure when reading fails.
+    /// - Throws: A `missingInput` failure when reading fails, `badInput` for a source in UTF-16.
     func next() throws(CommandFailure) -> [UInt8]? {
         var searched = start
         while true {
             if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                 defer { start = end + 1 }
-                return line(upTo: end)
+                return try line(upTo: end)
             }
             if ended {
                 guard start < buffer.count else { return nil }
                 defer { start = buffer.count }
-                return line(upTo: buffer.count)
+                return try line(upTo: buffer.count)
             }
             searched = min(buffer.count - start, Self.limit + Self.chunk)
             try fill()
         }
     }
 
-    /// Everything that is left.
+    /// The whole source, without a byte order mark.
     ///
     /// - Parameter limit: More than this many bytes are refused.
-    /// - Throws: `missingInput` when reading fails, `badInput` when there is too much.
+    /// - Throws: `missingInput` when reading fails, `badInput` for too much, and for a source in UTF-16.
     func everything(limit: Int) throws(CommandFailure) -> [UInt8] {
         while !ended && buffer.count <= limit { try fill() }
         guard buffer.count <= limit else {
             throw CommandFailure(.badInput, "\(name) has more than \(limit) bytes")
         }
-        return buffer
+        try skipMark()
+        return Array(buffer[start...])
     }
 
-    private func line(upTo end: Int) -> [UInt8] {
+    private func line(upTo end: Int) throws(CommandFailure) -> [UInt8] {
+        if lineNumber == 0 { try skipMark() }
         lineNumber += 1
         var last = min(end, start + Self.limit)
         if last > start && buffer[last - 1] == UInt8(ascii: "\r") { last -= 1 }
         return Array(buffer[start..<last])
+    }
+
+    /// Skips a byte order mark. Nothing was returned before.
+    private func skipMark() throws(CommandFailure) {
+        guard let mark = ByteOrderMark.length(before: buffer.span.extracting(start..<buffer.count)) else {
+            throw CommandFailure(.badInput, "\(name): \(ByteOrderMark.utf16)")
+        }
+        start += mark
     }
 
     /// Drops what was returned and reads more.

@@ -52,6 +52,25 @@ struct LocalClock: Equatable {
         return text
     }
 
+    /// A sentence where the variable TZ names a time zone that is not known here: the C library then counts in UTC, and
+    /// says nothing (tzset(3)).
+    ///
+    /// - Parameters:
+    ///   - environment: The process's variables.
+    ///   - isFile: Whether there is a file at a path.
+    static func trouble(withZoneOf environment: [String: String], isFile: (String) -> Bool) -> String? {
+        let written = environment["TZ"] ?? ""
+        let name = String(written.first == ":" ? written.dropFirst() : written[...])
+        guard !name.isEmpty, !["UTC", "GMT", "Etc/UTC", "Etc/GMT"].contains(name) else { return nil }
+        let directory = environment["TZDIR"] ?? "/usr/share/zoneinfo"
+        // A rule such as CET-1CEST or <+03>-3 needs no file.
+        let isRule = name.first == "<" || !name.contains("/") && name.contains { $0.isNumber }
+        guard !isRule, !isFile(name.first == "/" ? name : "\(directory)/\(name)") else { return nil }
+        return
+            "TZ names the time zone \(name.printable), which this system does not know (is tzdata installed?): times "
+            + "of day count as UTC"
+    }
+
     private static func local(_ milliseconds: Int64) -> tm {
         var seconds = time_t((Double(milliseconds) / 1_000).rounded(.down))
         var time = tm()

@@ -2,6 +2,7 @@ import ArgumentParser
 import PushModel
 import PushWorker
 import Topology
+import WorkerSettings
 
 /// `martlet topology`: renders, applies and checks exchanges, queues, bindings and policies.
 struct TopologyCommand: ParsableCommand {
@@ -36,7 +37,7 @@ struct TopologyCommand: ParsableCommand {
         var namedConfiguration: String? { source.config }
 
         func run() throws {
-            let topology = try source.load().topology()
+            let topology = try source.load(for: .broker).topology()
             let accounts = users ? try BrokerRole.allCases.map(BrokerAccount.new) : []
             let text = topology.definitions(users: accounts.map(\.user))
             for account in accounts { Console.talk("\(account.user.name)  \(account.password)") }
@@ -66,7 +67,7 @@ struct TopologyCommand: ParsableCommand {
         var namedConfiguration: String? { source.config }
 
         func run() async throws {
-            let configuration = try source.load()
+            let configuration = try source.load(for: .broker)
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
             let done: ManagementClient.Application
@@ -109,7 +110,7 @@ struct TopologyCommand: ParsableCommand {
         var namedConfiguration: String? { source.config }
 
         func run() async throws {
-            let configuration = try source.load()
+            let configuration = try source.load(for: .broker)
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
             let comparison = topology.compared(with: try await client.picture(of: topology.virtualHost))

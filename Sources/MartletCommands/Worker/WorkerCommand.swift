@@ -53,7 +53,7 @@ struct WorkerCommand: AsyncParsableCommand {
         // Done before anything that takes time, so that a signal during the start ends the worker in good order, too.
         let signals = await UnixSignalsSequence(trapping: Self.stopSignals + [Self.reloadSignal])
         try ProcessSetup.prepare()
-        let configuration = try configurationOptions.load()
+        let configuration = try configurationOptions.load(for: .route)
         let log = try WorkerLogging.bootstrap(configuration.log, environment: ProcessInfo.processInfo.environment)
         defer { log.flush() }
         let logger = Self.logger(naming: configuration.instance)
@@ -166,7 +166,7 @@ struct WorkerCommand: AsyncParsableCommand {
     /// Lets the worker follow its configuration. A configuration with errors changes nothing.
     private func reload(_ worker: Worker, _ logger: Logger) {
         do throws(CommandFailure) {
-            worker.reload(try configurationOptions.load(naming: worker.instance))
+            worker.reload(try configurationOptions.load(for: .route, naming: worker.instance))
         } catch {
             logger.error(
                 "the configuration has errors now: the worker goes on with the one it has",

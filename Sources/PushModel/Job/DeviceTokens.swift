@@ -91,7 +91,9 @@ struct DeviceTokens: Sendable {
             for index in range { HexText.append(written.bytes[index], to: &written.bytes) }
             return start..<written.bytes.count
         case .integer, .timestamp, .other:
-            written.fail(.badDeviceToken, "the header \(HeaderName.deviceToken) must be hexadecimal text, or bytes")
+            written.fail(
+                .badDeviceToken,
+                "the header \(HeaderName.deviceToken) is \(value.kindName), and must be hexadecimal text, or bytes")
             return nil
         }
     }

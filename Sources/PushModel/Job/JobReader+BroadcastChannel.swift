@@ -53,7 +53,7 @@ extension JobReader {
     private mutating func readBroadcastChannelBody() {
         let given: Range<Int>
         switch written.form {
-        case .raw: given = job.body
+        case .raw: given = written.body
         case .enveloped:
             if let payload = written.envelope.payload, payload.kind != .object {
                 return written.fail(.badType, "\(JobField.payload) must be an object")

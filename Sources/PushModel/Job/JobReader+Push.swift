@@ -93,8 +93,8 @@ extension JobReader {
     private mutating func readPayload() {
         switch written.form {
         case .raw:
-            job.payload = job.body
-            if job.body.isEmpty { written.fail(.payloadEmpty, "the body, which is the payload, is empty") }
+            job.payload = written.body
+            if job.payload.isEmpty { written.fail(.payloadEmpty, "the body, which is the payload, is empty") }
         case .enveloped:
             guard let payload = written.envelope.payload else {
                 return written.fail(.payloadEmpty, "the job has no payload")

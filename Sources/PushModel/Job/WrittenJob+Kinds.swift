@@ -21,7 +21,7 @@ extension WrittenJob {
             bytes.append(decimal: number)
             return start..<bytes.count
         case .timestamp, .other:
-            fail(reason, "the header \(name) must be text")
+            fail(reason, "the header \(name) is \(value.kindName), and must be text")
         }
         return nil
     }
@@ -63,7 +63,7 @@ extension WrittenJob {
             if let time = WrittenTime(number) { return time }
             fail(reason, "the header \(name) \(WrittenTime.refusal(of: number))")
         case .text(let range), .bytes(let range): return time(at: range, reason, "the header \(name)")
-        case .other: fail(reason, "the header \(name) is neither a number nor a text; \(WrittenTime.remedy)")
+        case .other: fail(reason, "the header \(name) is \(value.kindName); \(WrittenTime.remedy)")
         }
         return nil
     }

@@ -46,7 +46,7 @@ extension WrittenJob {
         guard form == .raw else { return integer(envelope.priority, .priority) }
         guard let value = headers.priority else { return nil }
         if let number = number(value) { return number }
-        fail(.badPriority, "the header \(HeaderName.priority) must be a whole number")
+        fail(.badPriority, "the header \(HeaderName.priority) is \(value.kindName), and must be a whole number")
         return nil
     }
 

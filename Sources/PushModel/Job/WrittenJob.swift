@@ -10,6 +10,8 @@ struct WrittenJob {
     let headers: JobHeaders
     /// How the message came.
     let way: DeliveryWay
+    /// Where the body stands, without a byte order mark before it.
+    private(set) var body: Range<Int>
     /// The fields of an enveloped job; empty for a raw one.
     private(set) var envelope = Envelope()
     /// Which of the two forms the job has; nil if the content type names neither.
@@ -25,8 +27,10 @@ struct WrittenJob {
         message.bytes = []
         headers = message.headers
         way = message.way
+        body = message.body
         readForm(message.contentType, message.contentEncoding)
-        if form == .enveloped { readEnvelope(message.body) }
+        readBeginning()
+        if form == .enveloped { readEnvelope() }
     }
 
     /// Notes a defect unless one was noted before.
@@ -53,8 +57,18 @@ struct WrittenJob {
         }
     }
 
+    /// Drops a byte order mark. Refuses a body that is compressed or UTF-16.
+    private mutating func readBeginning() {
+        switch BodyBeginning(bytes.span.extracting(body)) {
+        case .text(let mark): body = (body.lowerBound + mark)..<body.upperBound
+        case .compressed(let method):
+            fail(.badEncoding, "the body is compressed (\(method)); send it as it is, without compression")
+        case .utf16: fail(.badEncoding, "the body is written in UTF-16; send it in UTF-8")
+        }
+    }
+
     /// Finds the fields of the body. Fields before a mistake are kept.
-    private mutating func readEnvelope(_ body: Range<Int>) {
+    private mutating func readEnvelope() {
         do throws(JSONError) {
             if try !envelope.read(body, in: bytes) { fail(.badJSON, "the body must be a JSON object") }
         } catch {

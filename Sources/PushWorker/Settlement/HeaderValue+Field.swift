@@ -10,7 +10,12 @@ extension HeaderValue {
         case .integer(let number): self = .integer(number)
         case .timestamp(let seconds): self = .timestamp(seconds)
         case .void: return nil
-        default: self = .other
+        case .unsigned: self = .other(.number)
+        case .double: self = .other(.float)
+        case .decimal: self = .other(.decimal)
+        case .boolean: self = .other(.boolean)
+        case .table: self = .other(.table)
+        case .array: self = .other(.array)
         }
     }
 }

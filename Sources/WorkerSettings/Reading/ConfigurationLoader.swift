@@ -3,18 +3,28 @@ import PushModel
 
 /// Reads the configuration. The environment wins over the file, and the file wins over the defaults.
 package enum ConfigurationLoader {
+    /// What a caller needs of a configuration.
+    package enum Need: Sendable {
+        /// A route that can push.
+        case route
+        /// The broker and the routes. Whether the files of credentials can be used does not matter.
+        case broker
+    }
+
     /// Reads and checks everything, and reports all problems at once.
     ///
     /// A credential stops only its own routes if its files cannot be used or are not for them. Loading fails for this
-    /// reason only if no route is left.
+    /// reason only if no route is left, and a route is needed.
     ///
     /// - Parameters:
     ///   - file: The path of the YAML file; nil to use the environment alone.
     ///   - environment: The process's environment.
+    ///   - need: What the caller needs.
     ///   - instanceName: Makes the name of a worker whose `instance` is empty.
     /// - Returns: The configuration, or every problem found.
     package static func load(
-        file: String?, environment: [String: String], instanceName: () -> String = generatedInstanceName
+        file: String?, environment: [String: String], need: Need = .route,
+        instanceName: () -> String = generatedInstanceName
     ) -> Result<WorkerConfiguration, ConfigurationErrors> {
         let problems = ConfigurationProblems()
         guard var root = readFile(file, problems) else { return .failure(ConfigurationErrors(problems.errors)) }
@@ -31,10 +41,12 @@ package enum ConfigurationLoader {
         let configuration = builder.configuration(reader, instanceName: instanceName)
         // One app's files must not keep the other routes from starting. Without any usable route, the person at the
         // terminal gets the errors.
-        let mayStart = configuration.routes.contains {
+        let hasRoute = configuration.routes.contains {
             !problems.unusableCredentials.contains($0.credential) && !problems.unservedRoutes.contains($0.name)
         }
-        guard problems.areOnlyCredentials, mayStart else { return .failure(ConfigurationErrors(problems.errors)) }
+        guard problems.areOnlyCredentials, hasRoute || need == .broker else {
+            return .failure(ConfigurationErrors(problems.errors))
+        }
         return .success(configuration)
     }
 
@@ -68,10 +80,10 @@ package enum ConfigurationLoader {
 
     private static func readFile(_ file: String?, _ problems: ConfigurationProblems) -> ConfigurationNode? {
         guard let file else { return ConfigurationNode(content: .null, origin: .defaults) }
-        let bytes: [UInt8]
+        let bytes: ArraySlice<UInt8>
         do {
             // A shell may put a pipe here.
-            bytes = try TextFile.bytes(at: file, mayBePipe: true)
+            bytes = try TextFile.textBytes(at: file, mayBePipe: true)
         } catch {
             problems.add(.file(file, line: 1, column: 1), "cannot read the configuration: \(error.reason)")
             return nil

@@ -25,13 +25,17 @@ struct EnvironmentOverlay {
             return nil
         }
         do {
-            var bytes = try TextFile.bytes(at: path)
+            var bytes = try TextFile.textBytes(at: path)
             while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
             guard !bytes.isEmpty else {
                 problems.add(origin, "the file \(path) is empty")
                 return nil
             }
-            return (String(decoding: bytes, as: UTF8.self), origin)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                problems.add(origin, "the file \(path) is not UTF-8 text")
+                return nil
+            }
+            return (text, origin)
         } catch {
             problems.add(origin, "cannot read \(path): \(error.reason)")
             return nil

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Text
 
 /// Reads small files without Foundation, and says in words why one could not be read.
 package enum TextFile {
@@ -40,15 +41,27 @@ package enum TextFile {
         }
     }
 
+    /// The bytes of a file that holds text, without a byte order mark.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - mayBePipe: As for ``bytes(at:mayBePipe:)``.
+    /// - Throws: ``Failure`` if the file cannot be read, or is written in UTF-16.
+    package static func textBytes(at path: String, mayBePipe: Bool = false) throws(Failure) -> ArraySlice<UInt8> {
+        let bytes = try bytes(at: path, mayBePipe: mayBePipe)
+        guard let mark = ByteOrderMark.length(before: bytes.span) else { throw Failure(reason: ByteOrderMark.utf16) }
+        return bytes[mark...]
+    }
+
     /// The first line of a file that holds one secret. Editors end lines, and passwords have no line ends.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - mayBePipe: As for ``bytes(at:mayBePipe:)``.
-    /// - Returns: The line without its end. Nothing else is trimmed.
+    /// - Returns: The line without its end and without a byte order mark. Nothing else is trimmed.
     /// - Throws: ``Failure`` if the file cannot be read, or if its first line is empty or not UTF-8 text.
     package static func firstLine(of path: String, mayBePipe: Bool = false) throws(Failure) -> String {
-        let line = try bytes(at: path, mayBePipe: mayBePipe).prefix { $0 != 0x0A && $0 != 0x0D }
+        let line = try textBytes(at: path, mayBePipe: mayBePipe).prefix { $0 != 0x0A && $0 != 0x0D }
         guard !line.isEmpty else { throw Failure(reason: "its first line is empty") }
         guard !line.contains(0), let text = String(validating: line, as: UTF8.self) else {
             throw Failure(reason: "its first line is not UTF-8 text")

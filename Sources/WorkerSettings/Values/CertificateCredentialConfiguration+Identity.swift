@@ -18,7 +18,7 @@ extension CertificateCredentialConfiguration {
     /// The first line of a password file. Editors end lines, and passwords have no line ends.
     private static func password(_ file: String) throws(TLSError) -> [UInt8] {
         do throws(TextFile.Failure) {
-            let bytes = try TextFile.bytes(at: file)
+            let bytes = try TextFile.textBytes(at: file)
             return Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         } catch {
             // The path is not quoted: by mistake, it may be the password itself.

@@ -204,6 +204,49 @@ struct CheckCommandTests {
         #expect(outcome.text.contains("skipped  broker"))
     }
 
+    @Test("A file that is not PKCS#12 fails with 78, and the words say which file and what it is")
+    func notContainers() throws {
+        let apple = try AppleStyleCertificates()
+        try apple.issue("push")
+        let container = try apple.pack("push", password: "x")
+        try apple.openssl(
+            "x509", "-in", apple.directory.file("push.pem"), "-outform", "DER", "-out", apple.directory.file("der.p12"))
+        try apple.openssl("base64", "-in", container, "-out", apple.directory.file("base64.p12"))
+        try apple.directory.write([0xFE, 0xED, 0xFE, 0xED, 0, 0, 0, 2], to: "jks.p12")
+        try apple.directory.write("<!DOCTYPE html>\n<html></html>\n", to: "html.p12")
+        for (name, words) in [
+            ("push.pem", "it holds a certificate in PEM"), ("der.p12", "it is a certificate in DER"),
+            ("jks.p12", "it is a key store of Java"), ("html.p12", "it is a web page"),
+            ("base64.p12", "it is a PKCS#12 file in base64"),
+        ] {
+            let file = try apple.directory.write(
+                """
+                credentials: [ { name: c, kind: certificate, file: \(name) } ]
+                routes: [ { name: r, environment: production, topics: [com.example.app], credential: c } ]
+                """, to: "martlet.yaml")
+            for options in [["--offline"], [], ["--offline", "--output", "json"]] {
+                let outcome = try Executable.run(["check", "-c", file] + options)
+                #expect(outcome.status == 78, "\(name): \(outcome.text)\(outcome.errorText)")
+                let line = outcome.text.split(separator: "\n").first { $0.contains("failed") }
+                #expect(line?.contains("\(name) is not a PKCS#12 file: \(words)") == true, "\(outcome.text)")
+            }
+        }
+    }
+
+    @Test("A key that is no .p8 file as Apple gives it fails with what it is; a blank after a password is a warning")
+    func oddFiles() throws {
+        try directory.write("<html>", to: "AuthKey_DEMOKEY001.p8")
+        try directory.write("\u{FEFF}secret \r\n", to: "password")
+        let uri = "amqp://u@127.0.0.1:1/\", password_file: \"password"
+        let file = try configuration(broker: uri, apns: 1)
+        let outcome = try Executable.run(["check", "-c", file, "--offline"])
+        #expect(outcome.status == 78)
+        #expect(outcome.text.contains("AuthKey_DEMOKEY001.p8 is a web page or other markup"), "\(outcome.text)")
+        let warning = "warning  password of broker.password_file  it ends with a blank"
+        #expect(outcome.text.contains(warning), "\(outcome.text)")
+        #expect(!outcome.text.contains("secret"))
+    }
+
     @Test("A verdict is coloured on a terminal, but not where NO_COLOR holds something", arguments: [nil, "", "1"])
     func colours(_ noColour: String?) throws {
         let file = try directory.write("nonsense: 1\n", to: "bad.yaml")

@@ -38,6 +38,29 @@ struct LineReaderTests {
         #expect(found.last == Array("next".utf8))
     }
 
+    @Test("A byte order mark is dropped before the first line and before the whole, and nowhere else")
+    func marks() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let content = mark + Array("a\n".utf8) + mark
+        #expect(try lines(content) == [Array("a".utf8), mark])
+        #expect(try lines(mark + Array("\nb".utf8)) == [[], Array("b".utf8)])
+        #expect(try lines(mark) == [[]])
+        let directory = try TemporaryDirectory()
+        let whole = try LineReader(path: try directory.write(content, to: "input")).everything(limit: 100)
+        #expect(whole == Array("a\n".utf8) + mark)
+        for bytes in [[0xFF, 0xFE, 0x61, 0, 0x0A, 0], [0, 0x61, 0, 0x0A]] as [[UInt8]] {
+            let file = try directory.write(bytes, to: "wide")
+            for isWhole in [false, true] {
+                let reader = try LineReader(path: file)
+                let failure = #expect(throws: CommandFailure.self) {
+                    _ = try isWhole ? reader.everything(limit: 9) : reader.next()
+                }
+                #expect(failure?.status == .badInput)
+                #expect(failure?.message == "\(file): it is written in UTF-16: save it in UTF-8")
+            }
+        }
+    }
+
     @Test("A file that is not there is missing input")
     func missing() {
         let failure = #expect(throws: CommandFailure.self) { try LineReader(path: "/nonexistent") }

@@ -33,6 +33,21 @@ struct LocalClockTests {
         #expect(try MomentArgument(text).milliseconds(now: 0) == moment)
     }
 
+    @Test("A time zone that is not known is named, because the C library counts in UTC without a word")
+    func zones() {
+        let files = { (path: String) in ["/usr/share/zoneinfo/Europe/Berlin", "/z/here", "/other/CET"].contains(path) }
+        for zone in [
+            nil, "", ":", "UTC", "Europe/Berlin", ":Europe/Berlin", "/z/here", "CET-1CEST", "<+03>-3", "EST5EDT",
+        ] {
+            #expect(LocalClock.trouble(withZoneOf: zone.map { ["TZ": $0] } ?? [:], isFile: files) == nil)
+        }
+        #expect(LocalClock.trouble(withZoneOf: ["TZ": "CET", "TZDIR": "/other"], isFile: files) == nil)
+        for zone in ["Europe/Berlinn", ":Berlin", "CET", "/z/gone"] {
+            let words = LocalClock.trouble(withZoneOf: ["TZ": zone], isFile: files)
+            #expect(words?.contains(zone.drop { $0 == ":" }) == true && words?.contains("count as UTC") == true)
+        }
+    }
+
     @Test(
         "What is not a time of day is nil", arguments: ["", "18", "18:", ":00", "1 8:00", "-1:00", "18:00:", "+8:00"])
     func refused(_ text: String) { #expect(LocalClock(text) == nil) }

@@ -58,7 +58,7 @@ struct JobTimesTests {
             ),
             (
                 "x-apns-enqueued-at", .other, .badHeaders,
-                "the header x-apns-enqueued-at is neither a number nor a text; write 2030-01-01T12:00:00Z"
+                "the header x-apns-enqueued-at is a decimal number; write 2030-01-01T12:00:00Z"
             ),
         ] as [(String, MessageBuilder.Value, Reason, String)])
     func refusals(_ name: String, _ value: MessageBuilder.Value, _ reason: Reason, _ words: String) throws {

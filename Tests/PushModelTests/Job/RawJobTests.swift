@@ -72,6 +72,48 @@ struct RawJobTests {
         }
     }
 
+    @Test("a byte order mark before a body is dropped: APNs gets the payload without it")
+    func mark() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let raw = try MessageBuilder.raw { $0.body = mark + $0.body }.job()
+        #expect(raw.text(raw.payload) == #"{"aps":{"alert":"hello"}}"#)
+        let enveloped = try MessageBuilder.enveloped(adding: "") { $0.body = mark + $0.body }.job()
+        #expect(enveloped.text(enveloped.payload) == #"{"aps":{"alert":"hello"}}"#)
+        #expect(try MessageBuilder.raw { $0.body = mark }.defect().reason == .payloadEmpty)
+    }
+
+    @Test(
+        "a body that is compressed or UTF-16 is named in both forms",
+        arguments: [
+            ([0x1F, 0x8B, 8, 0], "the body is compressed (gzip); send it as it is, without compression"),
+            ([0x78, 0x9C, 0xAB], "the body is compressed (zlib); send it as it is, without compression"),
+            ([0x28, 0xB5, 0x2F, 0xFD], "the body is compressed (Zstandard); send it as it is, without compression"),
+            ([0xFF, 0xFE, 0x7B, 0], "the body is written in UTF-16; send it in UTF-8"),
+            ([0x7B, 0, 0x7D, 0], "the body is written in UTF-16; send it in UTF-8"),
+            ([0, 0x7B, 0, 0x7D], "the body is written in UTF-16; send it in UTF-8"),
+        ] as [([UInt8], String)])
+    func encodedBodies(body: [UInt8], detail: String) throws {
+        for builder in [MessageBuilder.raw(), MessageBuilder.enveloped("")] {
+            var builder = builder
+            builder.body = body
+            let defect = try builder.defect()
+            #expect(defect.reason == .badEncoding && defect.detail == detail)
+        }
+    }
+
+    @Test("a header of a kind that it cannot have is named with its kind and what to send")
+    func headerKinds() throws {
+        for (name, words) in [
+            ("apns-priority", "the header apns-priority is a decimal number, and must be a whole number"),
+            ("apns-expiration", "the header apns-expiration is a decimal number; write 2030-01-01T12:00:00Z"),
+            ("apns-collapse-id", "the header apns-collapse-id is a decimal number, and must be text"),
+            ("apns-device-token", "the header apns-device-token is a decimal number, and must be hexadecimal text"),
+        ] {
+            let defect = try MessageBuilder.raw { $0.set(name, .other) }.defect()
+            #expect(defect.detail.hasPrefix(words), "\(defect.detail)")
+        }
+    }
+
     @Test("numbers may be given as text, and text as bytes")
     func kinds() throws {
         let job = try MessageBuilder.raw {

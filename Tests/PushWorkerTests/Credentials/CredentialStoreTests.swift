@@ -133,6 +133,23 @@ struct CredentialStoreTests {
         }
     }
 
+    @Test("a broken shape of a key is named at the start, and in place of a good one while the worker runs")
+    func shapes() throws {
+        let good = try newKey()
+        let half = Array(good.prefix(good.count / 2))
+        let words = "\(directory.file("key.p8")) ends before the line END of its key: copy the whole file again"
+        try directory.write(half, to: "key.p8")
+        let failure = #expect(throws: WorkerError.self) { try store(token("key.p8")) }
+        #expect(failure?.message == "credential key: \(words)")
+        let escaped = String(decoding: good, as: UTF8.self).replacingOccurrences(of: "\n", with: "\\n")
+        try directory.write(Array("\u{FEFF}\"\(escaped)\"".utf8), to: "key.p8")
+        let running = try store(token("key.p8"))
+        try directory.write(half, to: "half.p8")
+        try rename("half.p8", to: "key.p8")
+        guard case .failed(name: "key", words, isInUse: true)? = running.readChanged().first else { throw Unexpected() }
+        #expect(running.current("key")?.version == 1)
+    }
+
     @Test("certificate and key that change one after the other are taken when they fit")
     func pair() throws {
         let apple = try AppleStyleCertificates()

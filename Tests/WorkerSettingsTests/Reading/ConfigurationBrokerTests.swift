@@ -103,6 +103,39 @@ struct ConfigurationBrokerTests {
         #expect(error?.message.contains("\(fixture.directory)/password cannot be used: No such file") == true)
     }
 
+    @Test("a byte order mark before a configuration, an address or a password is dropped; UTF-16 is named")
+    func marks() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let mark = "\u{FEFF}"
+        try fixture.write("password", "\(mark)geheim \r\nmore")
+        let file = try fixture.write("uri", "\(mark)amqps://u@a\r\n")
+        let text = "\(mark)broker: { password_file: password }\n\(minimalConfiguration)"
+        let broker = try fixture.load(text, ["MARTLET_BROKER_URI_FILE": file]).get().broker
+        #expect(try broker.endpoints().map(\.password) == ["geheim "])
+        let utf16 = { (text: String) in (text.data(using: .utf16LittleEndian) ?? Data()) }
+        let named = "it is written in UTF-16: save it in UTF-8"
+        try utf16("geheim\n").write(to: URL(fileURLWithPath: "\(fixture.directory)/password"))
+        try (Data([0xFF, 0xFE]) + utf16("amqps://u@a")).write(to: URL(fileURLWithPath: file))
+        #expect(
+            try fixture.errors("broker: { password_file: password }\n\(minimalConfiguration)")
+                == ["martlet.yaml:1:26: broker.password_file: cannot use password: \(named)"])
+        #expect(
+            try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": file])
+                == ["MARTLET_BROKER_URI_FILE: cannot read uri: \(named)"])
+        try Data([0x61, 0xFF]).write(to: URL(fileURLWithPath: file))
+        #expect(
+            try fixture.errors(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": file])
+                == ["MARTLET_BROKER_URI_FILE: the file uri is not UTF-8 text"])
+        let yaml = "\(fixture.directory)/wide.yaml"
+        try utf16(minimalConfiguration).write(to: URL(fileURLWithPath: yaml))
+        guard case .failure(let errors) = ConfigurationLoader.load(file: yaml, environment: [:]) else {
+            Issue.record("UTF-16 was accepted")
+            return
+        }
+        #expect(errors.description == "\(yaml):1:1: cannot read the configuration: \(named)")
+    }
+
     @Test("a file of addresses is read at each connect, and held to the same rules as the configuration")
     func addressFile() throws {
         let fixture = try ConfigurationFixture()

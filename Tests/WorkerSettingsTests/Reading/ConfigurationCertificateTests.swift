@@ -128,6 +128,40 @@ struct ConfigurationCertificateTests {
         #expect(try result.get().credentials.count == 1)
     }
 
+    @Test("a byte order mark before the password of a PKCS#12 file is dropped")
+    func passwordWithMark() throws {
+        try apple.directory.write("\u{FEFF}geheim\r\n", to: "marked")
+        let result = try load(
+            "  - { name: c, kind: certificate, file: push.p12, password_file: marked }",
+            "  - { name: a, environment: production, topics: [com.example.app], credential: c }")
+        #expect(try result.get().credentials.count == 1)
+    }
+
+    @Test("who needs the broker alone gets a configuration whose certificates are for something else, or unreadable")
+    func brokerAlone() throws {
+        let text = """
+            credentials:
+              - { name: c, kind: certificate, cert_file: push.pem, key_file: push.key }
+              - { name: d, kind: certificate, file: gone.p12 }
+            routes:
+              - { name: a, environment: production, topics: [com.other], credential: c }
+              - { name: b, environment: production, topics: [com.another], credential: d }
+            """
+        let file = try apple.directory.write(text, to: "martlet.yaml")
+        let configuration = try ConfigurationLoader.load(file: file, environment: [:], need: .broker).get()
+        #expect(configuration.routes.map(\.name) == ["a", "b"])
+        guard case .failure = ConfigurationLoader.load(file: file, environment: [:]) else {
+            Issue.record("no route can push")
+            return
+        }
+        try apple.directory.write("lanes: many\n\(text)", to: "martlet.yaml")
+        guard case .failure(let errors) = ConfigurationLoader.load(file: file, environment: [:], need: .broker) else {
+            Issue.record("it has another fault")
+            return
+        }
+        #expect(errors.description.contains("lanes"))
+    }
+
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let credential: String
