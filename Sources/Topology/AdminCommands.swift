@@ -52,6 +52,8 @@ package struct AdminCommands: Sendable {
             // Neither version of `rabbitmqadmin` can delete a queue only if it is empty.
             let condition = onlyIfEmpty ? " --if-empty" : ""
             return "rabbitmqctl delete_queue -p \(Self.quoted(virtualHost)) \(Self.quoted(name))\(condition)"
+        case .clearOperatorPolicy(let name):
+            return "rabbitmqctl clear_operator_policy -p \(Self.quoted(virtualHost)) \(Self.quoted(name))"
         default:
             guard let words = Self.words(of: remedy, version) else { return nil }
             let options = words.options.map { name, value in
@@ -101,9 +103,9 @@ package struct AdminCommands: Sendable {
             let type = version == .one ? "queue_type" : "type"
             return ("declare queue", [("name", name), (type, kind.rawValue), ("durable", "true")])
         case .bind(let binding):
-            return ("declare binding", ends(of: binding) + [("routing-key", binding.routingKey)])
+            return ("declare binding", ends(of: binding, "queue") + [("routing-key", binding.routingKey)])
         case .unbind(let binding):
-            let ends = ends(of: TopologyBinding(binding))
+            let ends = ends(of: TopologyBinding(binding), binding.isToQueue ? "queue" : "exchange")
             if version == .one { return ("delete binding", ends + [("properties-key", binding.propertiesKey)]) }
             // Version 2 finds a binding by its arguments. These are not known here.
             guard binding.hasNoArguments else { return nil }
@@ -118,12 +120,12 @@ package struct AdminCommands: Sendable {
                 ]
             )
         case .clear(let policy): return ("delete policy", [("name", policy)])
-        case .deleteQueue, .apply: return nil
+        case .deleteQueue, .clearOperatorPolicy, .apply: return nil
         }
     }
 
-    private static func ends(of binding: TopologyBinding) -> [(name: String, value: String)] {
-        [("source", binding.source), ("destination", binding.queue), ("destination-type", "queue")]
+    private static func ends(of binding: TopologyBinding, _ kind: String) -> [(name: String, value: String)] {
+        [("source", binding.source), ("destination", binding.queue), ("destination-type", kind)]
     }
 
     private static func nameInVersionOne(_ name: String) -> String {

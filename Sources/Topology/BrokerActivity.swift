@@ -1,14 +1,17 @@
 /// The activity in a broker's virtual host now, and the state of the broker's nodes.
+///
+/// What the broker does not tell is nil, and means nothing. It does not tell much of a queue that was made a moment ago,
+/// after a start of its node, and where its statistics are off.
 package struct BrokerActivity: Sendable, Equatable {
-    /// A queue and its traffic. Numbers that the broker has not taken yet are nil.
+    /// A queue and its traffic.
     package struct Queue: Sendable, Equatable {
         /// The name.
         package var name: String
         /// `quorum`, `classic` or `stream`.
-        package var kind: String
+        package var kind: String?
         /// `running`, or why it does not work, such as `down` or `minority`.
         package var state: String?
-        /// The node that leads it, for a quorum queue or a stream.
+        /// The node that leads it, for a quorum queue or a stream; empty where none does.
         package var leader: String?
         /// The nodes that keep it, for a quorum queue or a stream; nil where the broker does not tell.
         package var members: [String]?
@@ -25,19 +28,19 @@ package struct BrokerActivity: Sendable, Equatable {
         /// Messages delivered from it per second.
         package var deliveryRate: Double?
         /// The settings in effect by their policy keys: those of the policy, and those of its declaration, which win.
-        package var settings: [String: TopologyValue]
+        package var settings: [String: TopologyValue]?
 
-        /// How many bytes the bodies of its messages may have; nil for no limit.
+        /// How many bytes the bodies of its messages may have; nil for no limit, or if it is not known.
         package var byteLimit: Int64? {
-            guard case .integer(let limit) = settings["max-length-bytes"] else { return nil }
+            guard case .integer(let limit) = settings?["max-length-bytes"] else { return nil }
             return limit
         }
 
         /// Makes a queue from its parts.
         package init(
-            name: String, kind: String = "quorum", state: String? = "running", leader: String? = "rabbit@one",
+            name: String, kind: String? = "quorum", state: String? = "running", leader: String? = "rabbit@one",
             members: [String]? = nil, ready: Int? = 0, unacknowledged: Int? = 0, consumers: Int? = 0, bytes: Int? = 0,
-            publishRate: Double? = nil, deliveryRate: Double? = nil, settings: [String: TopologyValue] = [:]
+            publishRate: Double? = nil, deliveryRate: Double? = nil, settings: [String: TopologyValue]? = [:]
         ) {
             self.name = name
             self.kind = kind
@@ -59,11 +62,11 @@ package struct BrokerActivity: Sendable, Equatable {
         /// The name.
         package var name: String
         /// Whether it runs.
-        package var isRunning: Bool
+        package var isRunning: Bool?
         /// Whether it is short of memory, so that nobody may publish.
-        package var hasMemoryAlarm: Bool
+        package var hasMemoryAlarm: Bool?
         /// Whether it is short of disk, so that nobody may publish.
-        package var hasDiskAlarm: Bool
+        package var hasDiskAlarm: Bool?
         /// The memory in use, in bytes.
         package var memory: Int?
         /// The memory at which it raises the alarm, in bytes.
@@ -73,7 +76,7 @@ package struct BrokerActivity: Sendable, Equatable {
 
         /// Makes a node from its parts.
         package init(
-            name: String, isRunning: Bool = true, hasMemoryAlarm: Bool = false, hasDiskAlarm: Bool = false,
+            name: String, isRunning: Bool? = true, hasMemoryAlarm: Bool? = false, hasDiskAlarm: Bool? = false,
             memory: Int? = nil, memoryLimit: Int? = nil, freeDisk: Int? = nil
         ) {
             self.name = name

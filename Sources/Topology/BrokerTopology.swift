@@ -15,6 +15,8 @@ package struct BrokerTopology: Sendable, Equatable {
     /// The policies. An object names one policy; among those that match the object, that policy has the highest
     /// priority.
     package let policies: [TopologyPolicy]
+    /// The exchanges of others that may lead jobs into it: those of `jobs.from`.
+    package var trustedExchanges: Set<String> = []
 
     /// How many bytes wait at most in a holding tier, unless the configuration says otherwise: as many as in a route's
     /// job queue.

@@ -15,8 +15,29 @@ struct DriftReport {
         live = comparison.live
     }
 
-    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects.
-    var rows: [TopologyDrift] { exchanges + queues + missingBindings + policies + stale }
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects, what others made.
+    var rows: [TopologyDrift] {
+        exchanges + queues + missingBindings + policies + stale + operatorPolicies + foreignWays
+    }
+
+    /// The ways of others into the objects of the contract.
+    var foreignWays: [TopologyDrift] {
+        live.foreignWays(trusting: topology.trustedExchanges).map { way in
+            TopologyDrift(
+                kind: .foreign, object: way.object, detail: way.detail, remedies: way.remedies, exchange: way.exchange)
+        }
+    }
+
+    /// The operator policies that change queues of the contract.
+    private var operatorPolicies: [TopologyDrift] {
+        live.operatorPolicyEffects.map { effect in
+            TopologyDrift(
+                kind: .foreign, object: "operator policy \(effect.policy)",
+                detail: "\(effect.detail). martlet topology apply cannot change that; the broker's administrator can: "
+                    + "take it away, or let its pattern leave out \(TopologyNames.queuePrefix)*",
+                remedies: [.clearOperatorPolicy(name: effect.policy)])
+        }
+    }
 
     /// The differences because of which tiers keep their copies for ever: one row per tier.
     var keepingTiers: [TopologyDrift] {
@@ -52,9 +73,9 @@ struct DriftReport {
                 return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
             }
             var details: [String] = []
-            if found.kind != wanted.kind.rawValue || !found.isDurable {
+            if let kind = found.kind, kind != wanted.kind.rawValue || !found.isDurable {
                 details.append(
-                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                    "is \(found.isDurable ? "durable" : "transient") \(kind), should be durable "
                         + wanted.kind.rawValue)
             }
             if !found.arguments.isEmpty {

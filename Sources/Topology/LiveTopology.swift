@@ -10,13 +10,18 @@ package struct LiveTopology: Sendable, Equatable {
         package var isDurable: Bool
         /// The policy in effect, if any.
         package var policy: String?
+        /// The alternate exchange of its declaration, if any.
+        package var alternate: String?
 
         /// Makes an exchange from its parts.
-        package init(name: String, kind: String, isDurable: Bool = true, policy: String? = nil) {
+        package init(
+            name: String, kind: String, isDurable: Bool = true, policy: String? = nil, alternate: String? = nil
+        ) {
             self.name = name
             self.kind = kind
             self.isDurable = isDurable
             self.policy = policy
+            self.alternate = alternate
         }
     }
 
@@ -24,14 +29,19 @@ package struct LiveTopology: Sendable, Equatable {
     package struct Queue: Sendable, Equatable {
         /// The name.
         package var name: String
-        /// `quorum`, `classic` or `stream`.
-        package var kind: String
+        /// `quorum`, `classic` or `stream`; nil where the broker does not tell.
+        package var kind: String?
         /// Whether it survives a restart of the broker.
         package var isDurable: Bool
         /// The names of the arguments of its declaration, without `x-queue-type`. Arguments win over policies.
         package var arguments: [String]
-        /// The policy in effect, if any.
+        /// Where its declaration sends dead letters; nil where it does not say so.
+        package var deadLetters: DeadLetters?
+        /// The policy in effect. Nil for none, and where the broker does not tell: up to version 3.13, it tells the
+        /// policy of a quorum queue only some seconds after the queue was made or the node was started.
         package var policy: String?
+        /// The operator policy in effect; nil for none, and where the broker does not tell.
+        package var operatorPolicy: String?
         /// The node that leads it, for a quorum queue or a stream; nil where the broker does not tell.
         package var leader: String?
         /// The nodes that keep it, for a quorum queue or a stream; empty where the broker does not tell.
@@ -39,16 +49,33 @@ package struct LiveTopology: Sendable, Equatable {
         /// How many messages are in it; nil where the broker does not tell.
         package var messages: Int?
 
+        /// Where a queue sends its dead letters.
+        package struct DeadLetters: Sendable, Equatable {
+            /// The exchange.
+            package var exchange: String
+            /// The routing key; nil for that of the message.
+            package var key: String?
+
+            /// Makes it from its parts.
+            package init(exchange: String, key: String? = nil) {
+                self.exchange = exchange
+                self.key = key
+            }
+        }
+
         /// Makes a queue from its parts.
         package init(
-            name: String, kind: String, isDurable: Bool = true, arguments: [String] = [], policy: String? = nil,
+            name: String, kind: String?, isDurable: Bool = true, arguments: [String] = [],
+            deadLetters: DeadLetters? = nil, policy: String? = nil, operatorPolicy: String? = nil,
             leader: String? = nil, members: [String] = [], messages: Int? = nil
         ) {
             self.name = name
             self.kind = kind
             self.isDurable = isDurable
             self.arguments = arguments
+            self.deadLetters = deadLetters
             self.policy = policy
+            self.operatorPolicy = operatorPolicy
             self.leader = leader
             self.members = members
             self.messages = messages
@@ -111,14 +138,29 @@ package struct LiveTopology: Sendable, Equatable {
     package var bindings: [Binding]
     /// The policies.
     package var policies: [Policy]
+    /// The operator policies: what the broker's administrator puts over all policies.
+    package var operatorPolicies: [Policy]
 
     /// Makes a picture of a virtual host from its parts.
     package init(
-        exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = [], policies: [Policy] = []
+        exchanges: [Exchange] = [], queues: [Queue] = [], bindings: [Binding] = [], policies: [Policy] = [],
+        operatorPolicies: [Policy] = []
     ) {
         self.exchanges = exchanges
         self.queues = queues
         self.bindings = bindings
         self.policies = policies
+        self.operatorPolicies = operatorPolicies
+    }
+}
+
+extension LiveTopology {
+    /// The queues that must be there whatever the configuration is: those of every topology, and those that have a policy
+    /// of their own. Who removes such a queue removes its policy, too.
+    package var queuesOfAnyTopology: [String] {
+        let single = policies.map(\.name).filter {
+            TopologyNames.isTierQueue($0) || TopologyNames.isFurtherResultsQueue($0)
+        }
+        return BrokerTopology(routes: [], tiers: []).queues.map(\.name) + single
     }
 }

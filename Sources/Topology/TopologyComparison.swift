@@ -44,8 +44,12 @@ package struct TopologyComparison: Sendable {
 
     // MARK: What follows
 
-    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects; empty without one.
+    /// Every difference, in the order exchanges, queues, bindings, policies, stale objects, what others made; empty
+    /// without one.
     package var drift: [TopologyDrift] { DriftReport(self).rows }
+
+    /// The differences that are ways of others into the objects of the contract.
+    package var foreignWays: [TopologyDrift] { DriftReport(self).foreignWays }
 
     /// The differences because of which tiers keep their copies for ever, one for each tier; empty if every copy comes
     /// back.
@@ -139,11 +143,11 @@ package struct TopologyComparison: Sendable {
 
     /// The tiers that keep their copies for ever.
     var keepingTiers: [KeepingTier] {
-        let policies = Dictionary(live.policies.map { ($0.name, $0.settings) }) { first, _ in first }
+        let policies = PolicyMatcher(live.policies)
         let wanted = Set(topology.queues.map(\.name))
         let tiers = live.queues.filter { wanted.contains($0.name) && TopologyNames.isTierQueue($0.name) }
         return tiers.compactMap { queue in
-            let settings = queue.policy.flatMap { policies[$0] } ?? [:]
+            let settings = policies.policy(of: queue, reported: queue.policy)?.settings ?? [:]
             let missing = ["message-ttl", "dead-letter-exchange"].filter {
                 settings[$0] == nil && !queue.arguments.contains("x-\($0)")
             }

@@ -8,6 +8,8 @@ package struct TopologyDrift: Sendable, Equatable {
         case different
         /// There, but no longer wanted.
         case stale
+        /// Somebody else's, and in the way: only who made it can say whether it is wanted.
+        case foreign
     }
 
     /// How the two differ.
@@ -18,6 +20,8 @@ package struct TopologyDrift: Sendable, Equatable {
     package let detail: String
     /// The steps that mend it, in their order; never empty.
     package let remedies: [TopologyRemedy]
+    /// The exchange that `jobs.from` may name, after which there is no difference; nil where that does not help.
+    package var exchange: String?
 }
 
 extension TopologyDrift {
@@ -28,9 +32,10 @@ extension TopologyDrift {
     package static func summary(of rows: [TopologyDrift]) -> String {
         let nouns = [
             ("exchange", "exchanges"), ("queue", "queues"), ("binding", "bindings"), ("policy", "policies"),
+            ("operator policy", "operator policies"),
         ]
         var parts: [String] = []
-        for kind in [Kind.missing, .different, .stale] {
+        for kind in [Kind.missing, .different, .stale, .foreign] {
             for (one, many) in nouns {
                 let count = rows.count { $0.kind == kind && $0.object.hasPrefix("\(one) ") }
                 guard count > 0 else { continue }

@@ -144,6 +144,18 @@ package enum TopologyNames {
     package static func holdsJobs(_ queue: String) -> Bool {
         queue.hasPrefix(jobQueuePrefix) || queue.hasPrefix(retryQueuePrefix)
     }
+    /// Whether a queue is one that topologies make, of this configuration or another.
+    ///
+    /// - Parameter name: The queue's name.
+    package static func isOurs(queue name: String) -> Bool { name.hasPrefix(queuePrefix) && !isClients(name) }
+    /// Whether an exchange is one that topologies make, of this configuration or another.
+    ///
+    /// - Parameter name: The exchange's name.
+    package static func isOurs(exchange name: String) -> Bool {
+        exchanges.contains(name) || name.hasPrefix(retryExchange(tier: ""))
+    }
+    /// The exchanges that every topology has.
+    private static let exchanges = Set(BrokerTopology(routes: [], tiers: []).exchanges.map(\.name))
     /// The name of a queue for one user's copies. The queue is gone once its connection is gone.
     ///
     /// - Parameters:

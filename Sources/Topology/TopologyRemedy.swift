@@ -17,6 +17,8 @@ package enum TopologyRemedy: Sendable, Equatable {
     case set(TopologyPolicy)
     /// Takes a policy away.
     case clear(policy: String)
+    /// Takes an operator policy away, which only the broker's administrator may do.
+    case clearOperatorPolicy(name: String)
     /// Lets `martlet topology apply` do it, because commands that declare and delete are not enough.
     case apply
 }

@@ -114,9 +114,11 @@ struct BroadcastChannelRingTests {
     @Test("an answer that breaks off does not count where its body is what was asked for")
     func brokenAnswers() throws {
         let ring = try Ring()
-        // HEADERS without END_STREAM (RFC 9113, section 6.2), :status 200 from the static table, and no body.
+        // HEADERS without END_STREAM (RFC 9113, section 6.2): `:status` 200 from the static table, an identifier that is
+        // not indexed, and no body.
+        let block: [UInt8] = [0x88, 0, 15] + Array("apns-request-id".utf8) + [1, 0x31]
         ring.server.script = { request in
-            [.raw([0, 0, 1, 1, 4, 0, 0, 0, UInt8(request.streamID), 0x88]), .reset(.internalError)]
+            [.raw(Frame.headers(UInt32(request.streamID), block)), .reset(.internalError)]
         }
         for row in [3, 4] {
             try ring.send(try Self.job(Self.requests[row].0), count: 1)

@@ -19,7 +19,8 @@ enum Frame {
 
     static func goAway(_ last: UInt32, debug: [UInt8] = []) -> [UInt8] { make(7, number(last) + number(0) + debug) }
 
-    static let status200: [UInt8] = [0x88]
+    /// `:status: 200` and `apns-id`, as APNs accepts a push.
+    static let status200: [UInt8] = [0x88] + apnsID
     /// `apns-id: 1`, not indexed.
     static let apnsID: [UInt8] = [0, 7] + Array("apns-id".utf8) + [1, 0x31]
     /// `:status: 103`, as a literal.

@@ -153,16 +153,18 @@ enum WorkerFuzzing {
         routes: [TopologyRoute(name: "shop", environment: .production, topics: ["com.example.shop"], highLane: true)],
         tiers: [RetryTier(milliseconds: 2_000)])
 
-    /// The answers about exchanges, queues, bindings and policies, one after the other with a zero byte in between.
+    /// The answers about exchanges, queues, bindings, policies and operator policies, one after the other with a zero byte
+    /// in between.
     static func management(_ bytes: [UInt8]) {
-        let answers = bytes.split(separator: 0, maxSplits: 3, omittingEmptySubsequences: false).map { Data($0) }
+        let answers = bytes.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false).map { Data($0) }
         func list<Object: Decodable>(_ index: Int, of type: Object.Type) -> [Object] {
             guard index < answers.count else { return [] }
             return (try? JSONDecoder().decode([Object].self, from: answers[index])) ?? []
         }
         let live = LiveTopology(
             exchanges: list(0, of: ManagementAnswers.Exchange.self), queues: list(1, of: ManagementAnswers.Queue.self),
-            bindings: list(2, of: ManagementAnswers.Binding.self), policies: list(3, of: ManagementAnswers.Policy.self))
+            bindings: list(2, of: ManagementAnswers.Binding.self), policies: list(3, of: ManagementAnswers.Policy.self),
+            operatorPolicies: list(4, of: ManagementAnswers.Policy.self))
         let admin = AdminCommands(ManagementPlace(host: "host", port: 1, user: "user"), virtualHost: "/")
         let isMendable = topology.compared(with: live).drift.allSatisfy { row in
             _ = admin.two(row.remedies)

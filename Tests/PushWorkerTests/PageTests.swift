@@ -41,7 +41,7 @@ struct PageTests {
     func repeatReasons() throws {
         let attempts: [Attempted] = [
             .unprocessed, .unanswered(.deadline), .unanswered(.reset(code: 1)), .unanswered(.connectionLost),
-            .unreachable("away"), .heldBack(.connection("refused")),
+            .unreachable("away"), .heldBack(.connection("refused")), .response(Answer(status: 302, speaker: .gateway)),
         ]
         let page = try Page(documentation: "Operating")
         let section = "Why notifications are sent again"

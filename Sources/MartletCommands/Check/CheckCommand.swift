@@ -29,6 +29,9 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     @Option(help: "How long each connection may take.") var timeout = TimeSpan(.seconds(10))
     @OptionGroup var format: OutputOptions
 
+    /// As many channels as a URI can ask for.
+    private static let mostChannels = 2_047
+
     var namedBroker: String? { nil }
     var namedConfiguration: String? { source.config }
 
@@ -168,7 +171,9 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
         } catch {
             return report.fail("broker", error.message, remedy: nil, .configuration)
         }
-        for endpoint in endpoints {
+        for var endpoint in endpoints {
+            // Each missing queue costs a channel. Workers ask for as many channels as they need, too.
+            endpoint.channelMax = max(endpoint.channelMax, Self.mostChannels)
             do throws(CommandFailure) {
                 let link = try CommandConnection.open([endpoint], timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
@@ -194,6 +199,10 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
                 } else {
                     report.warn("queue \(queue)", detail, remedy: "Start a worker; martlet status shows the fleet.")
                 }
+            } catch  where error.lack == .means {
+                return report.fail(
+                    "broker", error.message, remedy: "A worker needs a channel for each route, and more to publish.",
+                    error.status)
             } catch  where error.status == .refused {
                 // RabbitMQ 4.3 shows a queue only to users with a permission for it, and 4.2.6 and 4.3.0 only to those who
                 // may declare it.

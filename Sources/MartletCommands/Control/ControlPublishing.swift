@@ -39,7 +39,7 @@ struct ControlPublishing {
         } catch {
             // RabbitMQ 4.2.6 and 4.3.0 let only those look who may declare the queue.
             if error.status == .refused { return }
-            guard error.isAboutMissingObject else { throw error }
+            guard error.lack == .object else { throw error }
             throw CommandFailure(
                 .unreachable, "\(link.description): there is no queue of a route \"\(name.printable)\"",
                 remedy: "Is the name right? The routes are in the workers' configuration: --config FILE suggests one.")
@@ -52,7 +52,7 @@ struct ControlPublishing {
         do throws(CommandFailure) {
             standing = try ControlPicture.read(over: link).standing(at: command.issuedAt)
         } catch {
-            throw error.isAboutMissingObject ? Self.unread(at: link.description) : error
+            throw error.lack == .object ? Self.unread(at: link.description) : error
         }
         tell(command, isPublished: false, standing: standing)
         try Console.flush()
@@ -84,7 +84,7 @@ struct ControlPublishing {
             _ = try link.submit(message, routingKey: "") { fates.append($0) }
             try link.finishPublishing { fates.append($0) }
         } catch {
-            if error.isAboutMissingObject { throw Self.unread(at: link.description) }
+            if error.lack == .object { throw Self.unread(at: link.description) }
             var failure = error
             if failure.status == .refused {
                 failure.remedy = "Log in as apns-operator, which may do this."

@@ -7,19 +7,22 @@ extension StatusDiagnosis {
     /// Job queues without a consumer. If no queue has one, that is the only finding; else there is one for queues that
     /// hold jobs, and one for empty queues.
     var unserved: [StatusFinding] {
+        // What workers take is in their reports.
+        guard !facts.isCatchingUp else { return [] }
         let command = "martlet worker \(facts.configurationOption)"
-        let served = jobQueues.filter { ($0.consumers ?? 0) > 0 }
-        // A queue without a known number of consumers is left out. A route that cannot push takes no jobs, and has a
-        // finding of its own.
+        let ready = RouteState.ready.rawValue
+        let consumed = Set(routes.filter { $0.state == ready }.map { TopologyNames.jobQueue(route: $0.name) })
+        // A route that cannot push takes no jobs, and has a finding of its own.
         let stopped = Set(
-            routes.filter { $0.state != RouteState.ready.rawValue }.map { TopologyNames.jobQueue(route: $0.name) }
-                + pausedQueues)
+            routes.filter { $0.state != ready }.map { TopologyNames.jobQueue(route: $0.name) } + pausedQueues)
         let deserted = jobQueues.filter { queue in
             queue.consumers == 0 && !stopped.contains(TopologyNames.normalQueue(of: queue.name))
+                && !isCountedLate(queue, consumed)
         }
         let waiting = deserted.filter { ($0.ready ?? 0) > 0 }
         let jobs = waiting.reduce(0) { $0 +| ($1.ready ?? 0) }
-        if served.isEmpty, !deserted.isEmpty {
+        let isAbandoned = consumed.isEmpty && jobQueues.allSatisfy { $0.consumers == 0 }
+        if isAbandoned, !deserted.isEmpty {
             let held = jobs > 0 ? "; \(Self.count(jobs, "job waits", "jobs wait"))" : ""
             return [
                 StatusFinding(
@@ -44,6 +47,20 @@ extension StatusDiagnosis {
                     detail: "no worker would take its jobs: does a worker have the route?", next: command))
         }
         return found
+    }
+
+    /// Whether the broker has not counted a queue's consumers yet, although a worker takes its jobs. The broker counts
+    /// every five seconds, and later after a start.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue, without a counted consumer.
+    ///   - consumed: The normal queues of the routes that a worker reports as ready.
+    private func isCountedLate(_ queue: BrokerActivity.Queue, _ consumed: Set<String>) -> Bool {
+        let normal = TopologyNames.normalQueue(of: queue.name)
+        guard consumed.contains(normal) else { return false }
+        // Reports do not say whether a worker takes from a route's further queues. Their counts come with that of the
+        // normal queue.
+        return queue.name == normal || (facts.queue(normal)?.consumers ?? 0) == 0
     }
 
     /// Routes that no worker can push for.
@@ -119,7 +136,7 @@ extension StatusDiagnosis {
 
     /// Workers that are not ready, or that became silent.
     var workers: [StatusFinding] {
-        let alarm = (facts.activity.nodes ?? []).contains { $0.hasMemoryAlarm || $0.hasDiskAlarm }
+        let alarm = (facts.activity.nodes ?? []).contains { $0.hasMemoryAlarm == true || $0.hasDiskAlarm == true }
         return facts.fleet.workers(at: facts.at).compactMap { worker in
             let name = worker.report.instance
             switch worker.condition(at: facts.at) {

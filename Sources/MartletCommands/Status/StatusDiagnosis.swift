@@ -22,9 +22,10 @@ struct StatusDiagnosis {
     /// What needs a person, worst first; empty where nothing does.
     var findings: [StatusFinding] {
         let found =
-            nodes + leaderless + fullQueues + tiers + unserved + parkedRoutes + hinderedRoutes + workers + pausedRoutes
+            nodes + leaderless + missingQueues + operatorPolicies + fullQueues + tiers + unserved + parkedRoutes
+            + hinderedRoutes + workers + pausedRoutes
             + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + underReplicated + versions + forgotten
-            + unreadable
+            + foreignWays + unreadable
         return found.enumerated().sorted { ($0.element.urgency, $0.offset) < ($1.element.urgency, $1.offset) }
             .map(\.element)
     }
@@ -34,13 +35,13 @@ struct StatusDiagnosis {
     private var nodes: [StatusFinding] {
         (facts.activity.nodes ?? []).flatMap { node in
             var found: [StatusFinding] = []
-            func add(_ isSo: Bool, _ detail: String, _ command: String) {
-                guard isSo else { return }
+            func add(_ isSo: Bool?, _ detail: String, _ command: String) {
+                guard isSo == true else { return }
                 found.append(
                     StatusFinding(urgency: .now, object: "node \(node.name)", detail: detail, next: command))
             }
             add(
-                !node.isRunning, "it does not run: its queues have a member less, or stand still.",
+                node.isRunning == false, "it does not run: its queues have a member less, or stand still.",
                 "rabbitmqctl cluster_status")
             add(
                 node.hasMemoryAlarm, "it is short of memory: nobody can publish, so workers push nothing.",
@@ -52,11 +53,15 @@ struct StatusDiagnosis {
         }
     }
 
+    /// The states of a queue that does not work. Others say that it works, that it is about to, or that RabbitMQ takes
+    /// no statistics.
+    private static let faults: Set<String> = ["crashed", "down", "minority", "stopped", "terminated"]
+
     private var leaderless: [StatusFinding] {
         let queues = ours.filter { queue in
             // A queue that was made a moment ago has no state yet.
-            if let state = queue.state, !["running", "flow", "idle"].contains(state) { return true }
-            return queue.kind == "quorum" && queue.state != nil && (queue.leader ?? "").isEmpty
+            guard let state = queue.state else { return false }
+            return Self.faults.contains(state) || queue.kind == "quorum" && queue.leader == ""
         }
         guard let first = queues.first else { return [] }
         let state = first.state.map { $0 == "running" ? "" : " (\($0))" } ?? ""
@@ -74,7 +79,7 @@ struct StatusDiagnosis {
     /// only stop it more often.
     private var underReplicated: [StatusFinding] {
         guard let nodes = facts.activity.nodes, nodes.count >= Self.usualMembers else { return [] }
-        let running = nodes.filter(\.isRunning).map(\.name).sorted()
+        let running = nodes.filter { $0.isRunning == true }.map(\.name).sorted()
         return ["quorum", "stream"].compactMap { kind in
             let queues = ours.filter { queue in
                 queue.kind == kind && (1..<Self.usualMembers).contains(queue.members?.count ?? 0)
@@ -96,9 +101,9 @@ struct StatusDiagnosis {
     /// Queues that are full or nearly full, and refuse messages when they are full.
     private var fullQueues: [StatusFinding] {
         ours.compactMap { queue in
-            guard queue.settings["overflow"] == .text("reject-publish") else { return nil }
+            guard queue.settings?["overflow"] == .text("reject-publish") else { return nil }
             func share(_ number: Int?, of key: String) -> Double {
-                guard let number, case .integer(let limit) = queue.settings[key], limit > 0 else { return 0 }
+                guard let number, case .integer(let limit) = queue.settings?[key], limit > 0 else { return 0 }
                 return Double(number) / Double(limit)
             }
             let share = max(share(queue.bytes, of: "max-length-bytes"), share(queue.ready, of: "max-length"))
@@ -132,16 +137,20 @@ struct StatusDiagnosis {
     /// Tiers that keep their copies for ever.
     private var tiers: [StatusFinding] {
         let keeping = ours.filter { queue in
-            queue.name.hasPrefix(TopologyNames.retryQueuePrefix)
-                && (queue.settings["message-ttl"] == nil || queue.settings["dead-letter-exchange"] == nil)
+            guard queue.name.hasPrefix(TopologyNames.retryQueuePrefix), let settings = queue.settings else {
+                return false
+            }
+            return settings["message-ttl"] == nil || settings["dead-letter-exchange"] == nil
         }
         guard !keeping.isEmpty else { return [] }
-        let waiting = keeping.reduce(0) { $0 +| ($1.ready ?? 0) }
+        let counts = keeping.compactMap(\.ready)
+        let waiting = counts.reduce(0, +|)
+        let words = "\(Self.count(waiting, "copy", "copies")) \(waiting == 1 ? "waits" : "wait")"
         return [
             StatusFinding(
                 urgency: .now, object: Self.objects(keeping.map(\.name), "queue"),
-                detail: "its policy is lost, so retries never come back; \(Self.count(waiting, "copy", "copies")) "
-                    + "\(waiting == 1 ? "waits" : "wait").",
+                detail: "its policy is lost, so retries never come back; "
+                    + (counts.count == keeping.count ? "\(words)." : "nobody knows how many copies wait."),
                 next: "martlet topology apply \(facts.configurationOption)")
         ]
     }
@@ -159,7 +168,7 @@ struct StatusDiagnosis {
     private var unread: [StatusFinding] {
         let queues = ours.filter {
             // Queues with a team's copies drop their oldest messages. A team that does not read them harms nobody else.
-            $0.name.hasPrefix(TopologyNames.resultsQueue) && $0.settings["overflow"] == .text("reject-publish")
+            $0.name.hasPrefix(TopologyNames.resultsQueue) && $0.settings?["overflow"] == .text("reject-publish")
                 && ($0.ready ?? 0) > 0 && $0.consumers == 0 && ($0.deliveryRate ?? 0) == 0
         }
         guard let first = queues.first else { return [] }

@@ -47,13 +47,16 @@ extension JSON {
 
     /// A number, or `null` without one.
     fileprivate static func optional(_ number: Int?) -> JSON { .optional(number.map(Int64.init)) }
+
+    /// A truth value, or `null` where it is not known.
+    fileprivate static func optional(_ truth: Bool?) -> JSON { truth.map { .boolean($0) } ?? .null }
 }
 
 extension BrokerActivity.Node {
     fileprivate var json: JSON {
         .object([
-            ("name", .text(name)), ("running", .boolean(isRunning)), ("memory_alarm", .boolean(hasMemoryAlarm)),
-            ("disk_alarm", .boolean(hasDiskAlarm)), ("memory_bytes", .optional(memory)),
+            ("name", .text(name)), ("running", .optional(isRunning)), ("memory_alarm", .optional(hasMemoryAlarm)),
+            ("disk_alarm", .optional(hasDiskAlarm)), ("memory_bytes", .optional(memory)),
             ("memory_limit_bytes", .optional(memoryLimit)), ("disk_free_bytes", .optional(freeDisk)),
         ])
     }
@@ -62,7 +65,8 @@ extension BrokerActivity.Node {
 extension BrokerActivity.Queue {
     fileprivate var json: JSON {
         .object([
-            ("name", .text(name)), ("kind", .text(kind)), ("state", .optional(state)), ("leader", .optional(leader)),
+            ("name", .text(name)), ("kind", .optional(kind)), ("state", .optional(state)),
+            ("leader", .optional(leader)),
             ("members", members.map { .array($0.map { .text($0) }) } ?? .null),
             ("ready", .optional(ready)), ("unacknowledged", .optional(unacknowledged)),
             ("consumers", .optional(consumers)), ("bytes", .optional(bytes)), ("limit_bytes", .optional(byteLimit)),

@@ -16,6 +16,18 @@ struct StatusFacts: Equatable {
         var count: Int
     }
 
+    /// What the broker's lists of objects say.
+    struct Objects: Equatable {
+        /// The queues that must be there.
+        var queues: [String] = []
+        /// The operator policies that change queues of the contract.
+        var operatorPolicies: [OperatorPolicyEffect] = []
+        /// The ways of others into the contract, without those that `jobs.from` vouches for.
+        var foreignWays: [ForeignWay] = []
+        /// Whether `jobs.from` is known.
+        var knowsTrusted = true
+    }
+
     /// The time in milliseconds since 1970.
     var at: Int64
     /// The address of the management API, without user and password.
@@ -24,6 +36,8 @@ struct StatusFacts: Equatable {
     var virtualHost = "/"
     /// What the broker says.
     var activity: BrokerActivity
+    /// What the broker's objects say; nil where the user may not see them.
+    var objects: Objects?
     /// What the workers say.
     var fleet = FleetPicture()
     /// Whether reports and commands are still being read. Then nothing is known of workers and commands.

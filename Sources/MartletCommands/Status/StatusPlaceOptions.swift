@@ -37,6 +37,6 @@ struct StatusPlaceOptions: ParsableArguments {
         let configuration = try source.load(for: .broker)
         return StatusSource(
             endpoints: try configuration.brokerEndpoints(), client: try configuration.managementClient(management),
-            configuration: source.config)
+            configuration: source.config, topology: try configuration.topology())
     }
 }

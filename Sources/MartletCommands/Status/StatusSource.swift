@@ -3,6 +3,7 @@ import FoundationEssentials
 import PushWorker
 import RabbitMQ
 import Rig
+import Synchronization
 import Topology
 import WorkerSettings
 
@@ -18,10 +19,13 @@ struct StatusSource: Sendable {
     let client: ManagementClient
     /// The configuration file; nil where none was named.
     let configuration: String?
+    /// What the broker must hold for the configuration; nil without one.
+    let topology: BrokerTopology?
     /// The workers' reports.
     let reader: FleetReader
     /// The operators' commands.
     let control: ControlStreamReader
+    private let lists = Lists()
 
     /// Prepares a source; nothing is asked yet.
     ///
@@ -29,10 +33,14 @@ struct StatusSource: Sendable {
     ///   - endpoints: Where the broker is.
     ///   - client: Its management API.
     ///   - configuration: The configuration file; nil where none was named.
-    init(endpoints: [AMQPEndpoint], client: ManagementClient, configuration: String?) {
+    ///   - topology: What the broker must hold for the configuration; nil without one.
+    init(
+        endpoints: [AMQPEndpoint], client: ManagementClient, configuration: String?, topology: BrokerTopology? = nil
+    ) {
         self.endpoints = endpoints
         self.client = client
         self.configuration = configuration
+        self.topology = topology
         reader = FleetReader(endpoints)
         control = ControlStreamReader(endpoints)
     }
@@ -40,15 +48,48 @@ struct StatusSource: Sendable {
     /// Whether reports or commands are still being read from their beginning.
     var isCatchingUp: Bool { reader.isCatchingUp || control.isCatchingUp }
 
+    private var virtualHost: String { endpoints.first?.virtualHost ?? "/" }
+
+    /// The lists of objects, as they were asked for last.
+    private final class Lists: Sendable {
+        /// How long they count. With many routes they are long, and what they say changes seldom.
+        static let validity = Duration.seconds(30)
+
+        let latest = Mutex<(objects: StatusFacts.Objects?, until: ContinuousClock.Instant)?>(nil)
+    }
+
+    /// What the broker's lists of objects say, at most half a minute ago; nil where the user may not see them.
+    private func objects() async throws(ManagementError) -> StatusFacts.Objects? {
+        if let latest = lists.latest.withLock(\.self), latest.until > .now { return latest.objects }
+        let objects = try await newObjects()
+        lists.latest.withLock { $0 = (objects, ContinuousClock.now.advanced(by: Lists.validity)) }
+        return objects
+    }
+
+    private func newObjects() async throws(ManagementError) -> StatusFacts.Objects? {
+        do throws(ManagementError) {
+            let live = try await client.live(virtualHost: virtualHost)
+            let queues = topology?.queues.map(\.name) ?? live.queuesOfAnyTopology
+            return StatusFacts.Objects(
+                queues: queues, operatorPolicies: live.operatorPolicyEffects,
+                foreignWays: live.foreignWays(trusting: topology?.trustedExchanges ?? []),
+                knowsTrusted: topology != nil)
+        } catch {
+            guard error.code == .refused else { throw error }
+            return nil
+        }
+    }
+
     /// Asks the management API, and adds the reports and commands, once all of them were read: by the oldest reports
     /// alone, every worker would seem silent.
     ///
     /// - Parameter letters: The dead letters by reason, where they were counted.
     /// - Throws: The failure of the management API as a failure of the command.
     func facts(letters: [StatusFacts.Letters]? = nil) async throws(CommandFailure) -> StatusFacts {
-        let virtualHost = endpoints.first?.virtualHost ?? "/"
-        let activity: BrokerActivity
+        let (activity, objects): (BrokerActivity, StatusFacts.Objects?)
         do throws(ManagementError) {
+            // In this order: a queue that is made in between is not missed.
+            objects = try await self.objects()
             activity = try await client.activity(virtualHost: virtualHost)
         } catch {
             var failure = CommandFailure(error)
@@ -65,6 +106,7 @@ struct StatusSource: Sendable {
         let (commands, controlTrouble) = control.news
         return StatusFacts(
             at: JobIdentifier.now(), place: client.place, virtualHost: virtualHost, activity: activity,
+            objects: objects,
             fleet: isCatchingUp ? FleetPicture() : picture, isCatchingUp: isCatchingUp, fleetTrouble: trouble,
             control: isCatchingUp ? ControlPicture() : commands, controlTrouble: controlTrouble, letters: letters,
             configuration: configuration)

@@ -37,7 +37,28 @@ struct StatusText {
 
     // MARK: Parts
 
-    private var head: [Line] {
+    private var head: [Line] { broker + unknowns }
+
+    /// What the broker does not tell.
+    private var unknowns: [Line] {
+        var lines: [Line] = []
+        let queues = facts.activity.queues.filter { TopologyNames.isOurs(queue: $0.name) }
+        if !queues.isEmpty, queues.allSatisfy({ $0.ready == nil }) {
+            lines += wrapped(
+                "counts, rates, policies in effect and alarms: unknown, because the broker has taken no statistics yet, or "
+                    + "takes none (management_agent.disable_metrics_collector, management.disable_stats)", 2)
+        }
+        let exchanges = facts.objects.flatMap { $0.knowsTrusted ? nil : $0.foreignWays.compactMap(\.exchange) } ?? []
+        if let first = exchanges.first {
+            let more = exchanges.count > 1 ? " and \(exchanges.count - 1) more" : ""
+            lines += wrapped(
+                "exchanges of others that lead jobs in: \(first)\(more); with --config it shows whether jobs.from names "
+                    + "them", 2)
+        }
+        return lines
+    }
+
+    private var broker: [Line] {
         let version = facts.activity.version.map { " \($0)" } ?? ""
         let moment = DateTime.write(facts.at, withMilliseconds: true)
         var lines = wrapped(
@@ -50,11 +71,12 @@ struct StatusText {
                 "memory \(Self.size(used))\(node.memoryLimit.map { " of \(Self.size($0))" } ?? "")"
             }
             let parts = [
-                node.isRunning ? "running" : "down", memory, node.freeDisk.map { "disk \(Self.size($0)) free" },
-                node.hasMemoryAlarm ? "MEMORY ALARM" : nil, node.hasDiskAlarm ? "DISK ALARM" : nil,
+                node.isRunning.map { $0 ? "running" : "down" }, memory,
+                node.freeDisk.map { "disk \(Self.size($0)) free" },
+                node.hasMemoryAlarm == true ? "MEMORY ALARM" : nil, node.hasDiskAlarm == true ? "DISK ALARM" : nil,
             ]
             let text = "node \(node.name): \(parts.compactMap(\.self).joined(separator: ", "))"
-            let isWell = node.isRunning && !node.hasMemoryAlarm && !node.hasDiskAlarm
+            let isWell = node.isRunning != false && node.hasMemoryAlarm != true && node.hasDiskAlarm != true
             lines += wrapped(text, 0, isWell ? nil : .red)
         }
         return lines
@@ -167,9 +189,10 @@ struct StatusText {
             let isWaiting = TopologyNames.isJobQueue(queue.name) && (queue.ready ?? 0) > 0 && queue.consumers == 0
             lines.append(Line(text: cells(name, numbers + rates, widths), ink: isWaiting ? .red : nil))
         }
-        let hidden = facts.activity.queues.count - queues.count
-        let note = hidden > 0 ? [Line(text: "\(hidden) more hold nothing (--all)")] : []
-        return lines + rest(queues.count) + note
+        let hidden = facts.activity.queues.filter { !showsAll && !isWorthARow($0) }
+        let uncounted = hidden.count { $0.ready == nil }
+        let notes = [(hidden.count - uncounted, "hold nothing"), (uncounted, "are not counted")].filter { $0.0 > 0 }
+        return lines + rest(queues.count) + notes.map { Line(text: "\($0.0) more \($0.1) (--all)") }
     }
 
     /// The jobs that wait for their time, apart from retries: what is parked, and how much room it takes.

@@ -364,7 +364,7 @@ final class CommandConnection {
         if error.replyCode == 404 {
             var failure = CommandFailure(
                 .unreachable, text, remedy: "Create what is missing with: martlet topology apply --config worker.yaml")
-            failure.isAboutMissingObject = true
+            failure.lack = .object
             return failure
         }
         if error.isConsumerTimeout {
@@ -375,7 +375,10 @@ final class CommandConnection {
         }
         switch error.code {
         case .invalidURI: return CommandFailure(.configuration, text)
-        case .unsuitable: return CommandFailure(.refused, text)
+        case .unsuitable:
+            var failure = CommandFailure(.refused, text)
+            failure.lack = .means
+            return failure
         case .refused where isLogin:
             return CommandFailure(
                 .refused, text,

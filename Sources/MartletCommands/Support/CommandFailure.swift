@@ -6,8 +6,16 @@ struct CommandFailure: Error, CustomStringConvertible {
     var message: String
     /// What to do about it, where that is known.
     var remedy: String?
-    /// Whether the broker lacks a queue or an exchange.
-    var isAboutMissingObject = false
+    /// What the broker has too little of, where that is known.
+    var lack: Lack?
+
+    /// What a broker may have too little of.
+    enum Lack {
+        /// A queue or an exchange that is named.
+        case object
+        /// Channels on a connection, or a way to log in.
+        case means
+    }
 
     /// Makes a failure.
     ///

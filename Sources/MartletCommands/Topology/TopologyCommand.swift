@@ -101,10 +101,17 @@ struct TopologyCommand: ParsableCommand {
             discussion: """
                 Changes nothing. The exit status is 1 if anything differs. Commands are for rabbitmqadmin, in the syntax \
                 of version 2 (v2) and of version 1 (v1), and take the password from RABBITMQADMIN_PASSWORD.
+
+                What others made is shown, too, where it changes or enters the topology: operator policies, and \
+                exchanges, bindings and dead letters that lead in. Workers refuse jobs that come by other exchanges \
+                than \(TopologyNames.jobs) and those of jobs.from: run the check with --for-upgrade before the first \
+                worker of a version that does so.
                 """)
 
         @OptionGroup var source: ConfigurationOptions
         @OptionGroup var format: OutputOptions
+        @Flag(help: "Show only by which ways of others jobs come, each with the line to add to jobs.from.")
+        var forUpgrade = false
 
         var namedBroker: String? { nil }
         var namedConfiguration: String? { source.config }
@@ -114,11 +121,16 @@ struct TopologyCommand: ParsableCommand {
             let topology = try configuration.topology()
             let client = try configuration.managementClient()
             let comparison = topology.compared(with: try await client.picture(of: topology.virtualHost))
-            let rows = comparison.drift
-            Console.talk("\(client.place): \(rows.isEmpty ? "as it should be" : TopologyDrift.summary(of: rows))")
+            let rows = forUpgrade ? comparison.foreignWays : comparison.drift
+            let good = forUpgrade ? "nothing of others leads in" : "as it should be"
+            Console.talk("\(client.place): \(rows.isEmpty ? good : TopologyDrift.summary(of: rows))")
             let admin = AdminCommands(client.location, virtualHost: topology.virtualHost)
             for row in rows { row.print(nil, format.output, admin) }
             try Console.flush()
+            if forUpgrade {
+                if !rows.isEmpty { throw CommandStatus.someFailed }
+                return
+            }
             if format.output == .text, let hint = TopologyDrift.hint(rows, admin) { Console.talk(hint) }
             let leaders = comparison.leaders
             if !leaders.isEmpty {

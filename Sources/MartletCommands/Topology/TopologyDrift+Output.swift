@@ -1,4 +1,5 @@
 import PushModel
+import Text
 import Topology
 
 extension TopologyDrift {
@@ -13,17 +14,22 @@ extension TopologyDrift {
         case .text:
             let words = [state, kind.rawValue.padded(to: 9), object, detail.isEmpty ? nil : "(\(detail))"]
             Console.data(words.compactMap(\.self).joined(separator: "  "))
-            if state != "mended" { commands(admin).forEach { Console.data("           \($0)") } }
+            guard state != "mended" else { return }
+            if let trust { Console.data("           to trust it with every app: \(trust)") }
+            commands(admin).forEach { Console.data("           \($0)") }
         case .json:
             let one = admin.one(remedies)
             Console.data(
                 JSON.object([
                     ("state", .optional(state)), ("kind", .text(kind.rawValue)), ("object", .text(object)),
                     ("detail", .text(detail)), ("command", .text(admin.two(remedies) ?? one)),
-                    ("command_v1", .text(one)),
+                    ("command_v1", .text(one)), ("jobs_from", .optional(exchange)),
                 ]).bytes)
         }
     }
+
+    /// The line of a configuration that trusts the way; nil where that does not help.
+    private var trust: String? { exchange.map { "jobs: { from: [\(JSONEscaping.quoted($0))] }" } }
 
     /// The command lines that mend it: one line where it is the same for both versions of `rabbitmqadmin`, else one for
     /// each version that has one.

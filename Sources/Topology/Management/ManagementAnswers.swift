@@ -8,28 +8,49 @@ enum ManagementAnswers {
     /// An object whose contents do not matter.
     struct Nothing: Decodable {}
 
+    /// An element of a list of a virtual host's objects.
+    protocol Element: Decodable {
+        /// The virtual host; nil where the API does not tell.
+        var vhost: String? { get }
+    }
+
+    /// An element of `/api/vhosts`.
+    struct VirtualHost: Decodable {
+        let name: String
+    }
+
     /// An element of `/api/exchanges/<vhost>`.
-    struct Exchange: Decodable {
+    struct Exchange: Element {
+        let vhost: String?
         let name: String
         let type: String
         let durable: Bool
         let policy: String?
+        let arguments: Arguments?
     }
 
     /// An element of `/api/queues/<vhost>`.
-    struct Queue: Decodable {
+    struct Queue: Element {
+        let vhost: String?
         let name: String
         let type: String?
         let durable: Bool
         let arguments: Arguments?
         let policy: String?
+        let operatorPolicy: String?
         let leader: String?
         let members: [String]?
         let messages: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case vhost, name, type, durable, arguments, policy, leader, members, messages
+            case operatorPolicy = "operator_policy"
+        }
     }
 
     /// An element of `/api/bindings/<vhost>`.
-    struct Binding: Decodable {
+    struct Binding: Element {
+        let vhost: String?
         let source: String
         let destination: String
         let destinationType: String
@@ -37,15 +58,16 @@ enum ManagementAnswers {
         let propertiesKey: String
 
         enum CodingKeys: String, CodingKey {
-            case source, destination
+            case vhost, source, destination
             case destinationType = "destination_type"
             case routingKey = "routing_key"
             case propertiesKey = "properties_key"
         }
     }
 
-    /// An element of `/api/policies/<vhost>`.
-    struct Policy: Decodable {
+    /// An element of `/api/policies/<vhost>` and of `/api/operator-policies/<vhost>`.
+    struct Policy: Element {
+        let vhost: String?
         let name: String
         let pattern: String
         let applyTo: String
@@ -53,7 +75,7 @@ enum ManagementAnswers {
         let definition: [String: Value]
 
         enum CodingKeys: String, CodingKey {
-            case name, pattern, priority, definition
+            case vhost, name, pattern, priority, definition
             case applyTo = "apply-to"
         }
     }
@@ -85,31 +107,46 @@ enum ManagementAnswers {
 }
 
 extension LiveTopology {
-    /// Puts the API's four answers together.
+    /// Puts the API's answers together.
     init(
         exchanges: [ManagementAnswers.Exchange], queues: [ManagementAnswers.Queue],
-        bindings: [ManagementAnswers.Binding], policies: [ManagementAnswers.Policy]
+        bindings: [ManagementAnswers.Binding], policies: [ManagementAnswers.Policy],
+        operatorPolicies: [ManagementAnswers.Policy]
     ) {
         self.init(
             exchanges: exchanges.map {
-                Exchange(name: $0.name, kind: $0.type, isDurable: $0.durable, policy: $0.policy)
+                Exchange(
+                    name: $0.name, kind: $0.type, isDurable: $0.durable, policy: $0.policy,
+                    alternate: $0.arguments?.values["alternate-exchange"]?.value.words)
             },
-            queues: queues.map { queue in
-                let arguments = (queue.arguments?.values ?? [:]).filter { $0.key != TopologyQueue.Kind.argument }
-                return Queue(
-                    name: queue.name, kind: queue.type ?? "classic", isDurable: queue.durable,
-                    arguments: arguments.keys.sorted(), policy: queue.policy, leader: queue.leader,
-                    members: queue.members ?? [], messages: queue.messages)
-            },
+            queues: queues.map(Queue.init),
             bindings: bindings.map {
                 Binding(
                     source: $0.source, destination: $0.destination, isToQueue: $0.destinationType == "queue",
                     routingKey: $0.routingKey, propertiesKey: $0.propertiesKey)
             },
-            policies: policies.map { policy in
-                Policy(
-                    name: policy.name, pattern: policy.pattern, scope: policy.applyTo, priority: policy.priority,
-                    settings: policy.definition.mapValues(\.value))
-            })
+            policies: policies.map(Policy.init), operatorPolicies: operatorPolicies.map(Policy.init))
+    }
+}
+
+extension LiveTopology.Queue {
+    /// Takes what the API says of a queue.
+    init(_ queue: ManagementAnswers.Queue) {
+        let arguments = (queue.arguments?.values ?? [:]).filter { $0.key != TopologyQueue.Kind.argument }
+        self.init(
+            name: queue.name, kind: queue.type, isDurable: queue.durable, arguments: arguments.keys.sorted(),
+            deadLetters: arguments["x-dead-letter-exchange"].map {
+                DeadLetters(exchange: $0.value.words, key: arguments["x-dead-letter-routing-key"]?.value.words)
+            }, policy: queue.policy, operatorPolicy: queue.operatorPolicy, leader: queue.leader,
+            members: queue.members ?? [], messages: queue.messages)
+    }
+}
+
+extension LiveTopology.Policy {
+    /// Takes what the API says of a policy.
+    init(_ policy: ManagementAnswers.Policy) {
+        self.init(
+            name: policy.name, pattern: policy.pattern, scope: policy.applyTo, priority: policy.priority,
+            settings: policy.definition.mapValues(\.value))
     }
 }

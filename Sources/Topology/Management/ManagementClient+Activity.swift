@@ -19,7 +19,8 @@ extension ManagementAnswers {
 
     /// An element of `/api/queues/<vhost>`: the parts that tell what goes on. A queue whose node is down has only a
     /// name.
-    struct BusyQueue: Decodable {
+    struct BusyQueue: Element {
+        let vhost: String?
         let name: String
         let type: String?
         let state: String?
@@ -34,7 +35,7 @@ extension ManagementAnswers {
         let policy: Arguments?
 
         enum CodingKeys: String, CodingKey {
-            case name, type, state, leader, members, consumers, arguments
+            case vhost, name, type, state, leader, members, consumers, arguments
             case ready = "messages_ready"
             case unacknowledged = "messages_unacknowledged"
             case bytes = "message_bytes"
@@ -81,7 +82,7 @@ extension ManagementClient {
     /// - Returns: The activity. It is without nodes if the user may not see them, which needs the tag `monitoring`.
     /// - Throws: If the queues cannot be seen, or if the nodes cannot be seen for another reason than a refusal.
     package func activity(virtualHost: String) async throws(ManagementError) -> BrokerActivity {
-        let queues = try await list(["queues", virtualHost], of: [ManagementAnswers.BusyQueue].self)
+        let queues = try await list("queues", virtualHost, of: ManagementAnswers.BusyQueue.self)
         var nodes: [ManagementAnswers.Node]?
         do throws(ManagementError) {
             nodes = try await list(["nodes"], of: [ManagementAnswers.Node].self)
@@ -102,8 +103,8 @@ extension BrokerActivity {
             version: overview?.version, queues: queues.map(Queue.init).sorted { $0.name < $1.name },
             nodes: nodes?.map { node in
                 Node(
-                    name: node.name, isRunning: node.running ?? false, hasMemoryAlarm: node.memoryAlarm ?? false,
-                    hasDiskAlarm: node.diskAlarm ?? false, memory: node.memory, memoryLimit: node.memoryLimit,
+                    name: node.name, isRunning: node.running, hasMemoryAlarm: node.memoryAlarm,
+                    hasDiskAlarm: node.diskAlarm, memory: node.memory, memoryLimit: node.memoryLimit,
                     freeDisk: node.freeDisk)
             })
     }
@@ -112,12 +113,13 @@ extension BrokerActivity {
 extension BrokerActivity.Queue {
     /// Takes what the API says of a queue.
     init(_ queue: ManagementAnswers.BusyQueue) {
-        var settings = (queue.policy?.values ?? [:]).mapValues(\.value)
+        // The broker tells the arguments always, and the policy with its statistics.
+        var settings = queue.policy?.values.mapValues(\.value)
         for (name, value) in queue.arguments?.values ?? [:] where name.hasPrefix("x-") {
-            settings[String(name.dropFirst(2))] = value.value
+            settings?[String(name.dropFirst(2))] = value.value
         }
         self.init(
-            name: queue.name, kind: queue.type ?? "classic", state: queue.state, leader: queue.leader,
+            name: queue.name, kind: queue.type, state: queue.state, leader: queue.leader,
             members: queue.members, ready: Self.possible(queue.ready),
             unacknowledged: Self.possible(queue.unacknowledged), consumers: Self.possible(queue.consumers),
             bytes: Self.possible(queue.bytes),

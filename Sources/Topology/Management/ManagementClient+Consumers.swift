@@ -10,9 +10,9 @@ extension ManagementClient {
     package func queuesWithoutConsumer(
         of exchange: String, keys: Set<String>, virtualHost: String
     ) async throws(ManagementError) -> [String] {
-        let bindings = try await list(["bindings", virtualHost], of: [ManagementAnswers.Binding].self)
-        let queues = try await list(["queues", virtualHost], of: [ManagementAnswers.BusyQueue].self)
-        return LiveTopology(exchanges: [], queues: [], bindings: bindings, policies: [])
+        let bindings = try await list("bindings", virtualHost, of: ManagementAnswers.Binding.self)
+        let queues = try await list("queues", virtualHost, of: ManagementAnswers.BusyQueue.self)
+        return LiveTopology(exchanges: [], queues: [], bindings: bindings, policies: [], operatorPolicies: [])
             .queuesWithoutConsumer(of: exchange, keys: keys, among: queues.map(BrokerActivity.Queue.init))
     }
 }

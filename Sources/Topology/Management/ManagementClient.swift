@@ -39,7 +39,8 @@ package struct ManagementClient: Sendable {
             exchanges: try await list("exchanges", virtualHost, of: ManagementAnswers.Exchange.self),
             queues: try await list("queues", virtualHost, of: ManagementAnswers.Queue.self),
             bindings: try await list("bindings", virtualHost, of: ManagementAnswers.Binding.self),
-            policies: try await list("policies", virtualHost, of: ManagementAnswers.Policy.self))
+            policies: try await list("policies", virtualHost, of: ManagementAnswers.Policy.self),
+            operatorPolicies: try await list("operator-policies", virtualHost, of: ManagementAnswers.Policy.self))
     }
 
     /// The differences between a topology and what its virtual host holds.
@@ -117,14 +118,34 @@ package struct ManagementClient: Sendable {
         var released = count
         while released >= count {
             let answer = try await send(.post, ["queues", host, tier, "get"], body)
-            released = (try? JSONDecoder().decode([ManagementAnswers.Nothing].self, from: answer))?.count ?? 0
+            released = try read(answer, as: [ManagementAnswers.Nothing].self, "messages").count
         }
     }
 
-    private func list<Object: Decodable>(
+    /// Lists a virtual host's objects.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of objects, as the API names it.
+    ///   - virtualHost: The virtual host.
+    ///   - type: What an object is.
+    /// - Throws: When they cannot be had, or are those of another virtual host.
+    func list<Object: ManagementAnswers.Element>(
         _ kind: String, _ virtualHost: String, of type: Object.Type
     ) async throws(ManagementError) -> [Object] {
-        try await list([kind, virtualHost], of: [Object].self)
+        let objects: [Object]
+        do throws(ManagementError) {
+            objects = try await list([kind, virtualHost], of: [Object].self)
+        } catch {
+            guard error.code == .missingVirtualHost else { throw error }
+            let known = try? await list(["vhosts"], of: [ManagementAnswers.VirtualHost].self)
+            guard known?.contains(where: { $0.name == virtualHost }) == true else { throw error }
+            throw connection.misdirected(kind, "found nothing, although the virtual host \(virtualHost) is there")
+        }
+        if let other = objects.lazy.compactMap(\.vhost).first(where: { $0 != virtualHost }) {
+            throw connection.misdirected(
+                kind, "was answered with those of the virtual host \(other), not \(virtualHost)")
+        }
+        return objects
     }
 
     /// Asks for something, and reads the answer.
@@ -134,12 +155,18 @@ package struct ManagementClient: Sendable {
     ///   - type: What the answer is.
     /// - Throws: When it cannot be had, or is something else.
     func list<Answer: Decodable>(_ path: [String], of type: Answer.Type) async throws(ManagementError) -> Answer {
-        let data = try await send(.get, path)
+        try read(try await send(.get, path), as: type, path[0])
+    }
+
+    private func read<Answer: Decodable>(
+        _ data: Data, as type: Answer.Type, _ words: String
+    ) throws(ManagementError) -> Answer {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
             throw ManagementError(
-                code: .unexpectedAnswer, message: "\(connection.place) answered with something else than \(path[0])")
+                code: .unexpectedAnswer,
+                message: "\(connection.place) answered with something else than \(words): \(connection.prefixQuestion)")
         }
     }
 

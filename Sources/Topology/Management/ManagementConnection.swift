@@ -21,6 +21,8 @@ struct ManagementConnection: Sendable {
     let place: String
     /// The place in parts, with the user.
     let location: ManagementPlace
+    /// How to write the address.
+    private let form: String
     private let authorization: String
     private let session: WebSession
 
@@ -39,7 +41,7 @@ struct ManagementConnection: Sendable {
         let port = parts.port ?? (parts.scheme == "https" ? 443 : 80)
         let prefix = parts.rest.hasSuffix("/") ? String(parts.rest.dropLast()) : parts.rest
         place = "\(parts.scheme)://\(parts.bracketedHost):\(port)\(prefix)"
-        let form = "\(parts.scheme)://USER:PASSWORD@\(parts.bracketedHost):\(port)\(prefix)"
+        form = "\(parts.scheme)://USER:PASSWORD@\(parts.bracketedHost):\(port)\(prefix)"
         guard let userInfo = parts.userInfo, !userInfo.hasPrefix(":") else {
             throw ManagementError(
                 code: .refused, message: "the management address \(place) names no user: write \(form)")
@@ -79,15 +81,35 @@ struct ManagementConnection: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
             request.httpBody = Data(body.utf8)
         }
-        let (data, status): (Data, Int)
+        let answer: (body: Data, head: HTTPURLResponse)
         do throws(WebSession.Failure) {
-            let answer = try await session.answer(to: request)
-            (data, status) = (answer.body, answer.head.statusCode)
+            answer = try await session.answer(to: request)
         } catch {
             throw failure(error, method, encoded)
         }
-        guard (200...299).contains(status) else { throw failure(status, data, method, encoded) }
-        return data
+        guard (200...299).contains(answer.head.statusCode) else {
+            let target = answer.head.value(forHTTPHeaderField: "Location")
+            throw failure(answer.head.statusCode, answer.body, target, method, encoded)
+        }
+        return answer.body
+    }
+
+    /// Asks for the part of the address that is most often forgotten.
+    var prefixQuestion: String {
+        "is there a path prefix (management.path_prefix, or a proxy's)? Then write it behind the port: \(form)/PREFIX"
+    }
+
+    /// The error for an answer about something else than what was asked.
+    ///
+    /// - Parameters:
+    ///   - kind: What was asked for.
+    ///   - what: What was wrong with the answer.
+    func misdirected(_ kind: String, _ what: String) -> ManagementError {
+        ManagementError(
+            code: .unexpectedAnswer,
+            message: "GET /api/\(kind) at \(place) \(what): a proxy on the way decodes %2F in paths, or joins slashes. "
+                + "Let it pass paths on as they come (nginx: proxy_pass without a path behind the address; Apache: "
+                + "AllowEncodedSlashes NoDecode and nocanon)")
     }
 
     private func failure(_ failure: WebSession.Failure, _ method: Method, _ path: String) -> ManagementError {
@@ -115,13 +137,30 @@ struct ManagementConnection: Sendable {
         }
     }
 
-    private func failure(_ status: Int, _ data: Data, _ method: Method, _ path: String) -> ManagementError {
-        struct Reason: Decodable {
+    /// The error for an answer that is no success.
+    ///
+    /// - Parameters:
+    ///   - status: Its status.
+    ///   - data: Its body.
+    ///   - target: Its `Location`.
+    ///   - method: The request's method.
+    ///   - path: What follows `/api/` in the request.
+    func failure(
+        _ status: Int, _ data: Data, _ target: String?, _ method: Method, _ path: String
+    ) -> ManagementError {
+        /// What RabbitMQ answers when it refuses something.
+        struct Refusal: Decodable {
+            let error: String
             let reason: String?
         }
-        let reason = (try? JSONDecoder().decode(Reason.self, from: data))?.reason ?? "no reason given"
+        let refusal = try? JSONDecoder().decode(Refusal.self, from: data)
         let request = "\(method.rawValue) /api/\(path)"
+        let answer = "\(request) at \(place) was answered \(status)"
         switch status {
+        case 300...399:
+            return ManagementError(
+                code: .unexpectedAnswer,
+                message: "\(answer)\(target.map { redirection($0, path) } ?? ", a redirection without a target")")
         case 401, 403:
             let needs =
                 method == .get
@@ -129,8 +168,11 @@ struct ManagementConnection: Sendable {
                 : "tag policymaker and configure, write and read permissions on ^apns\\."
             return ManagementError(
                 code: .refused,
-                message: "the management API at \(place) refused \(request) (\(status), \(reason)): the user needs the "
-                    + needs)
+                message: "the management API at \(place) refused \(request) (\(status), "
+                    + "\(refusal?.reason ?? "no reason given")): the user needs the \(needs)")
+        case 404 where refusal == nil:
+            return ManagementError(
+                code: .unexpectedAnswer, message: "\(answer), and not by RabbitMQ's management API: \(prefixQuestion)")
         case 404 where method == .get:
             return ManagementError(
                 code: .missingVirtualHost,
@@ -138,7 +180,22 @@ struct ManagementConnection: Sendable {
                     + "rabbitmqctl add_vhost makes it")
         default:
             return ManagementError(
-                code: .unexpectedAnswer, message: "\(request) at \(place) was answered \(status): \(reason)")
+                code: .unexpectedAnswer, message: "\(answer): \(refusal?.reason ?? "no reason given")")
         }
+    }
+
+    /// Where an answer points, and what to write. Nothing follows it, because nobody configured the other server.
+    private func redirection(_ target: String, _ path: String) -> String {
+        guard let url = URL(string: target, relativeTo: URL(string: "\(place)/api/\(path)")),
+            var parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: false)
+        else { return ", which points to something that is not an address" }
+        (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
+        let words = ", which points to \(parts.string ?? "something that is not an address")"
+        guard parts.percentEncodedPath.hasSuffix("/api/\(path)"), let host = parts.host else {
+            return "\(words). Write the address of RabbitMQ's management API itself"
+        }
+        let prefix = parts.percentEncodedPath.dropLast("/api/\(path)".count)
+        let port = parts.port.map { ":\($0)" } ?? ""
+        return "\(words). Write \(parts.scheme ?? "http")://USER:PASSWORD@\(host)\(port)\(prefix)"
     }
 }

@@ -85,6 +85,23 @@ struct CheckCommandTests {
         #expect(doubtful.status == 69 && doubtful.errorText.contains("update-ca-certificates"), "\(doubtful.errorText)")
     }
 
+    @Test("Too few channels are no missing permission: those of the URI suffice, and the broker's are named")
+    func channels() throws {
+        let server = try server()
+        let shared = try SharedBroker.broker.get().uri
+        let missing = "2s, 7s"
+        let file = try configuration(broker: "\(shared)?channel_max=1", apns: server.port, tiers: missing)
+        let mine = try Executable.run(["check", "-c", file])
+        #expect(mine.status == 69 && !mine.text.contains("does not show it"), "\(mine.text)\(mine.errorText)")
+
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(configuration: ["channel_max = 1"]))
+        try broker.importDefinitions(json: SharedBroker.definitions)
+        let small = try Executable.run(
+            ["check", "-c", try configuration(broker: broker.uri, apns: server.port, tiers: missing)])
+        #expect(small.text.contains("allows 1 channels") && small.text.contains("raise channel_max"), "\(small.text)")
+        #expect(small.status != 0 && !small.text.contains("does not show it"), "\(small.text)")
+    }
+
     @Test("A server nobody vouches for, a missing queue and a broken key are named, each with its remedy")
     func bad() throws {
         let server = try server()

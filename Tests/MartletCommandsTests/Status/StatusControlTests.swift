@@ -91,11 +91,13 @@ struct StatusControlTests {
         let idle = Self.facts([Self.pause]) { $0.queue("apns.q.jobs.shop") { $0.consumers = 0 } }
         #expect(StatusDiagnosis(facts: idle).findings == [])
         let resumed = Self.facts([Self.pause, Self.command(.resume, .route("shop"))]) {
+            $0.fleet = FleetPicture()
             $0.queue("apns.q.jobs.shop") { ($0.ready, $0.consumers) = (1_203, 0) }
         }
         #expect(StatusDiagnosis(facts: resumed).findings.map(\.urgency) == [.now])
         let respite = Self.command(.resume, .route("shop"), until: StatusFixture.now + 1_000)
         let interrupted = Self.facts([Self.pause, respite]) {
+            $0.fleet = FleetPicture()
             $0.queue("apns.q.jobs.shop") { ($0.ready, $0.consumers) = (1_203, 0) }
         }
         #expect(StatusDiagnosis(facts: interrupted).findings.map(\.urgency) == [.now])

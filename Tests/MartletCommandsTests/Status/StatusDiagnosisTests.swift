@@ -38,12 +38,44 @@ struct StatusDiagnosisTests {
             }
         }
         #expect(Self.findings(young) == [], "numbers that the broker has not taken yet say nothing")
+        let all = StatusFixture.facts { facts in
+            facts.objects = .init(queues: facts.activity.queues.map(\.name))
+            for index in facts.activity.queues.indices {
+                facts.activity.queues[index] = .init(
+                    name: facts.activity.queues[index].name, kind: nil, state: "live", leader: nil, ready: nil,
+                    unacknowledged: nil, consumers: nil, bytes: nil, settings: nil)
+            }
+            facts.activity.nodes = [.init(name: "one", isRunning: nil, hasMemoryAlarm: nil, hasDiskAlarm: nil)]
+        }
+        #expect(Self.findings(all) == [], "statistics that are off say nothing")
+        let late = StatusFixture.facts { $0.jobQueues { ($0.ready, $0.consumers) = (12, 0) } }
+        #expect(Self.findings(late) == [], "workers know of their consumers before the broker has counted them")
+        let reading = StatusFixture.facts(reports: []) {
+            $0.isCatchingUp = true
+            $0.jobQueues { $0.consumers = 0 }
+        }
+        #expect(Self.findings(reading) == [], "reports that are not read yet may say who takes jobs")
+        let some = StatusFixture.facts(reports: []) {
+            $0.jobQueues { $0.consumers = 0 }
+            $0.queue("apns.q.jobs.chat") { $0.consumers = nil }
+        }
+        #expect(Self.findings(some).map(\.object).contains("workers") == false, "chat may have a consumer")
         let pair = StatusFixture.facts {
             $0.activity.nodes?.append(.init(name: "rabbit@two"))
             $0.jobQueues { $0.members = ["rabbit@one"] }
         }
         #expect(Self.findings(pair) == [], "of two members, either would stop a queue")
     }
+
+    private static func operatorPolicy(_ key: String) -> OperatorPolicyEffect {
+        OperatorPolicyEffect(
+            policy: "ops", queues: ["apns.q.dead"], changes: [.init(key: key, value: .integer(5))])
+    }
+
+    private static let ways = [
+        ForeignWay(object: "exchange events", detail: "bound to apns.jobs", exchange: "events", remedies: []),
+        ForeignWay(object: "queue orders", detail: "its dead letters go to apns.jobs", exchange: nil, remedies: []),
+    ]
 
     static let brokerCases: [Case] = [
         Case(
@@ -108,6 +140,42 @@ struct StatusDiagnosisTests {
             }, urgency: .now, object: "queue apns.q.retry.2s", detail: "never come back; 9 copies wait",
             next: "martlet topology apply --config my.yaml"),
         Case(
+            testDescription: "a tier without its policy, of which nobody counted the copies",
+            facts: StatusFixture.facts { $0.queue("apns.q.retry.2s") { ($0.settings, $0.ready) = ([:], nil) } },
+            urgency: .now, object: "queue apns.q.retry.2s", detail: "nobody knows how many copies wait",
+            next: "martlet topology apply"),
+        Case(
+            testDescription: "queues that every topology has, a tier and a route's return queue, all gone",
+            facts: StatusFixture.facts {
+                $0.objects = .init(queues: ["apns.q.results", "apns.q.dead", "apns.q.retry.2s"])
+                $0.activity.queues.removeAll {
+                    ["apns.q.results", "apns.q.retry.2s", "apns.q.jobs.chat.return"].contains($0.name)
+                }
+            }, urgency: .now, object: "queues apns.q.jobs.chat.return, apns.q.results, apns.q.retry.2s",
+            detail: "missing: what belongs there", next: "martlet topology apply --config martlet.yaml"),
+        Case(
+            testDescription: "an operator policy that loses messages",
+            facts: StatusFixture.facts {
+                $0.virtualHost = "my apps"
+                $0.objects = .init(operatorPolicies: [operatorPolicy("message-ttl")])
+            }, urgency: .now, object: "operator policy ops", detail: "it sets on apns.q.dead: message-ttl 5",
+            next: "rabbitmqctl clear_operator_policy -p 'my apps' ops"),
+        Case(
+            testDescription: "an operator policy with a limit",
+            facts: StatusFixture.facts { $0.objects = .init(operatorPolicies: [operatorPolicy("max-length")]) },
+            urgency: .soon, object: "operator policy ops", detail: "max-length 5, so that queues refuse messages",
+            next: "rabbitmqctl clear_operator_policy -p / ops"),
+        Case(
+            testDescription: "ways of others into the contract",
+            facts: StatusFixture.facts { $0.objects = .init(foreignWays: ways) },
+            urgency: .soon, object: "exchange events", detail: "bound to apns.jobs, and 1 more such",
+            next: "martlet topology check --config martlet.yaml"),
+        Case(
+            testDescription: "ways of others, where nobody knows which exchanges are trusted",
+            facts: StatusFixture.facts { $0.objects = .init(foreignWays: ways, knowsTrusted: false) },
+            urgency: .soon, object: "queue orders", detail: "its dead letters go to apns.jobs.",
+            next: "martlet topology check"),
+        Case(
             testDescription: "dead letters",
             facts: StatusFixture.facts { $0.queue("apns.q.dead") { ($0.ready, $0.unacknowledged) = (1_233, 1) } },
             urgency: .soon, object: "queue apns.q.dead", detail: "1 234 dead letters wait", next: "martlet dead list"),
@@ -138,7 +206,16 @@ struct StatusDiagnosisTests {
             next: "rabbitmq-streams add_replica --vhost / apns.q.fleet b"),
     ]
 
+    /// Workers that do not have the route `shop`.
+    private static let others = [StatusFixture.report("w-1") { $0.routes.remove(at: 0) }]
+
     static let fleetCases: [Case] = [
+        Case(
+            testDescription: "a further queue of a route that workers take from, once its consumers are counted",
+            facts: StatusFixture.facts {
+                $0.activity.queues.append(.init(name: "apns.q.jobs.shop.high", ready: 3, consumers: 0))
+            }, urgency: .now, object: "queue apns.q.jobs.shop.high", detail: "3 jobs wait and no worker takes them",
+            next: "martlet worker"),
         Case(
             testDescription: "no worker at all",
             facts: StatusFixture.facts(reports: []) { $0.jobQueues { ($0.consumers, $0.ready) = (0, 1) } },
@@ -151,12 +228,14 @@ struct StatusDiagnosisTests {
             next: "martlet worker --config martlet.yaml"),
         Case(
             testDescription: "one job queue that no worker serves",
-            facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { ($0.consumers, $0.ready) = (0, 12) } },
+            facts: StatusFixture.facts(reports: Self.others) {
+                $0.queue("apns.q.jobs.shop") { ($0.consumers, $0.ready) = (0, 12) }
+            },
             urgency: .now, object: "queue apns.q.jobs.shop", detail: "12 jobs wait and no worker takes them",
             next: "martlet worker"),
         Case(
             testDescription: "one that is empty",
-            facts: StatusFixture.facts { $0.queue("apns.q.jobs.shop") { $0.consumers = 0 } },
+            facts: StatusFixture.facts(reports: Self.others) { $0.queue("apns.q.jobs.shop") { $0.consumers = 0 } },
             urgency: .soon, object: "queue apns.q.jobs.shop", detail: "no worker would take its jobs",
             next: "martlet worker"),
         Case(

@@ -75,7 +75,9 @@ struct StatusPageTests {
     /// What a finding's detail has, by the row of the table that is about it.
     private static let details = [
         "node": ["does not run", "short of memory", "disk is nearly full"], "queue: no leader": ["no leader"],
-        "queue: full": ["% full"], "queue: its policy is lost": ["never come back"],
+        "queue: missing": ["missing: "], "operator policy": ["it sets on"],
+        "exchange, queue: leads in": ["bound to apns.jobs", "its dead letters go to"], "queue: full": ["% full"],
+        "queue: its policy is lost": ["never come back"],
         "workers, queue: no worker takes jobs": ["no worker "],
         "route: parked, unreachable, probing, cannot start": ["parked in", "starting in", "does not push in"],
         "route: RabbitMQ does not take what it publishes": ["RabbitMQ does not take"],

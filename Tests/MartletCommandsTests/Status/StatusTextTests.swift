@@ -82,6 +82,21 @@ struct StatusTextTests {
         #expect(text.contains(line), "\(text)")
     }
 
+    @Test("What the broker does not tell is called unknown, and not nothing")
+    func unknown() {
+        var facts = StatusFixture.facts(reports: [])
+        for index in facts.activity.queues.indices {
+            facts.activity.queues[index].ready = nil
+            facts.activity.queues[index].consumers = nil
+        }
+        let way = ForeignWay(object: "exchange events", detail: "", exchange: "events", remedies: [])
+        facts.objects = .init(foreignWays: [way], knowsTrusted: false)
+        let text = lines(facts).joined(separator: " ").replacing("   ", with: " ")
+        #expect(text.contains("unknown, because the broker has taken no") && !text.contains("hold nothing"), "\(text)")
+        #expect(text.contains(" more are not counted (--all)") && text.contains("? in apns.q.dead"), "\(text)")
+        #expect(text.contains("exchanges of others that lead jobs in: events;"), "\(text)")
+    }
+
     @Test("Advice comes before the tables, and what was left out of them is counted")
     func crowded() throws {
         let text = lines(Self.crowded)

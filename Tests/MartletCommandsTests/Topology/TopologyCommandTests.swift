@@ -128,6 +128,37 @@ struct TopologyCommandTests {
         #expect(alike.errorText.contains("the user shop may read and delete the reply queues of the user shop.eu"))
     }
 
+    @Test("Before an upgrade it shows the ways of others alone, each with the line for jobs.from")
+    func upgrade() throws {
+        let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))
+        let file = try configuration(uri: broker.uri, management: broker.managementURI)
+        let words = ["topology", "check", "-c", file, "--for-upgrade"]
+        let bare = try Executable.run(words)
+        #expect(bare.status == 0 && bare.text.isEmpty, "what the new version adds is no matter here: \(bare.text)")
+        #expect(bare.errorText.contains("nothing of others leads in"))
+        #expect(try Executable.run(["topology", "apply", "-c", file]).status == 0)
+        let objects = """
+            { "bindings": [ { "vhost": "/", "source": "amq.topic", "destination": "apns.jobs", "routing_key": "#",
+              "destination_type": "exchange", "arguments": {} } ] }
+            """
+        try broker.importDefinitions(json: Array(objects.utf8))
+        let entered = try Executable.run(words)
+        #expect(entered.status == 1)
+        #expect(entered.text.hasPrefix("foreign    exchange amq.topic  (bound to apns.jobs by #"), "\(entered.text)")
+        #expect(entered.text.contains(#"to trust it with every app: jobs: { from: ["amq.topic"] }"#), "\(entered.text)")
+        let json = try Executable.run(words + ["-o", "json"])
+        #expect(json.text.contains(#""jobs_from":"amq.topic""#), "\(json.text)")
+        let apply = try Executable.run(["topology", "apply", "-c", file])
+        #expect(apply.status == 1 && apply.errorText.contains("0 mended, 1 remaining"), "\(apply.errorText)")
+        // The tool of this machine is of version 1.
+        let one = try #require(entered.text.split(separator: "\n").first { $0.contains("v1  ") })
+        let mended = try ChildProcess.run(
+            "/bin/sh", ["-c", String(one.drop { $0 == " " }.dropFirst(4))],
+            environment: ["RABBITMQADMIN_PASSWORD": "guest", "PATH": "/usr/bin:/bin"], timeout: .seconds(50))
+        #expect(mended.status == 0, "\(one): \(mended.text)\(mended.errorText)")
+        #expect(try Executable.run(["topology", "check", "-c", file]).status == 0)
+    }
+
     @Test("The command that is printed for a queue that is not wanted any more deletes it")
     func staleQueue() throws {
         let broker = try PrivateBroker.start(PrivateBrokerOptions(management: true))

@@ -59,6 +59,7 @@ struct JobNotBeforeTests {
     func holdLimit() throws {
         for (time, isHeld) in [(Self.now + Job.longestHold, true), (253_402_300_799_999, false)] {
             var copy = Self.job(time)
+            copy.way = .returned
             copy.headers.append(("x-apns-v", .integer(1)))
             if isHeld {
                 #expect(try copy.job().notBefore == time)

@@ -1,6 +1,7 @@
 import Foundation
 import LocalStack
 import PushModel
+import TestSupport
 import Testing
 
 @testable import Topology
@@ -42,6 +43,95 @@ struct ManagementClientTests {
         }
         #expect(error?.code == .refused)
         #expect(error?.message.contains("no password of me: write https://USER:PASSWORD@broker.example:15671") == true)
+    }
+
+    /// An answer to a request for queues, and parts of the error for it.
+    struct Answer: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var status: Int
+        var body = ""
+        var target: String?
+        var code = ManagementError.Code.unexpectedAnswer
+        var parts: [String]
+    }
+
+    static let answers: [Answer] = [
+        Answer(
+            testDescription: "a path without its prefix", status: 404,
+            parts: ["not by RabbitMQ", "path prefix", "http://USER:PASSWORD@mq.example:15672/PREFIX"]),
+        Answer(
+            testDescription: "a proxy's page", status: 404, body: "<html>{}</html>", parts: ["path prefix"]),
+        Answer(
+            testDescription: "a virtual host that is not there", status: 404,
+            body: #"{"error":"Object Not Found","reason":"Not Found"}"#, code: .missingVirtualHost,
+            parts: ["does the virtual host exist", "add_vhost"]),
+        Answer(
+            testDescription: "a redirection to TLS and a prefix", status: 301,
+            target: "https://u:secret@mq.example:8443/rabbit/api/queues/%2F?x=1",
+            parts: [
+                "answered 301", "points to https://mq.example:8443/rabbit/api/queues/%2F.",
+                "Write https://USER:PASSWORD@mq.example:8443/rabbit",
+            ]),
+        Answer(
+            testDescription: "a redirection to a login", status: 302, target: "/login",
+            parts: ["points to http://mq.example:15672/login. Write the address of RabbitMQ's management API itself"]),
+        Answer(testDescription: "a redirection to nowhere", status: 307, parts: ["without a target"]),
+        Answer(
+            testDescription: "another refusal", status: 400, body: #"{"error":"bad_request","reason":"not so"}"#,
+            parts: ["answered 400: not so"]),
+    ]
+
+    @Test("an answer that is not RabbitMQ's, and one that points elsewhere, say what to write", arguments: answers)
+    func answer(_ row: Answer) throws {
+        let connection = try ManagementConnection(address: "http://me:hunter2@mq.example:15672", timeout: 1)
+        let error = connection.failure(row.status, Data(row.body.utf8), row.target, .get, "queues/%2F")
+        #expect(error.code == row.code)
+        for part in row.parts { #expect(error.message.contains(part), "\(error.message)") }
+        #expect(!error.message.contains("secret") && !error.message.contains("hunter2"))
+    }
+
+    /// A proxy that decodes paths, and joins slashes if it is told to.
+    private static let proxy = """
+        import http.client, http.server, re, sys, urllib.parse
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                path = urllib.parse.unquote(self.path)
+                if sys.argv[3] == "join": path = re.sub("/+", "/", path)
+                link = http.client.HTTPConnection("127.0.0.1", int(sys.argv[2]))
+                link.request("GET", path, headers={"Authorization": self.headers["Authorization"]})
+                answer = link.getresponse()
+                body = answer.read()
+                self.send_response(answer.status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+        http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+        """
+
+    @Test("a proxy that decodes paths is told apart from a missing virtual host", arguments: ["join", "keep"])
+    func decodingProxy(_ slashes: String) async throws {
+        let broker = try Self.broker.get()
+        let raw = try ManagementConnection(address: broker.managementURI, timeout: 10)
+        for host in ["a/b", "queues"] {
+            _ = try await raw.send(.put, ["vhosts", host], body: "{}")
+            _ = try await raw.send(
+                .put, ["permissions", host, "guest"], body: #"{"configure":".*","write":".*","read":".*"}"#)
+        }
+        _ = try await raw.send(.put, ["queues", "queues", "q"], body: "{}")
+        let port = try FreePort.next()
+        let proxy = try ChildProcess.start(
+            "/usr/bin/python3", ["-c", Self.proxy, "\(port)", "\(broker.managementPort)", slashes])
+        defer { proxy.terminate(grace: .zero) }
+        try proxy.awaitListening(on: port)
+        let client = try ManagementClient(address: SecretText("http://guest:guest@127.0.0.1:\(port)"))
+        for host in ["/", "a/b"] {
+            let error = await #expect(throws: ManagementError.self) { try await client.activity(virtualHost: host) }
+            #expect(error?.code == .unexpectedAnswer, "\(host)")
+            #expect(error?.message.contains("decodes %2F") == true, "\(host): \(error?.message ?? "")")
+        }
+        let error = await #expect(throws: ManagementError.self) { try await client.activity(virtualHost: "no/where") }
+        #expect(error?.code == .missingVirtualHost, "\(error?.message ?? "")")
+        for host in ["a/b", "queues"] { _ = try await raw.send(.delete, ["vhosts", host]) }
     }
 
     /// A broker whose management API these tests use; it ends with the process.

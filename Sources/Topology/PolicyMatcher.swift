@@ -1,0 +1,58 @@
+/// Finds the policy in effect for a queue as RabbitMQ does: among those that match the queue's name and suit its kind,
+/// the one with the highest priority.
+///
+/// RabbitMQ tells a queue's policies with its statistics: late, or never where these are off. The lists of policies are
+/// always complete.
+/// [Policies](https://www.rabbitmq.com/docs/policies#how-policies-work)
+struct PolicyMatcher {
+    private struct Candidate {
+        let policy: LiveTopology.Policy
+        /// Nil where the pattern has a form that only RabbitMQ's regular expressions have.
+        let pattern: Regex<AnyRegexOutput>?
+    }
+
+    /// The settings that a policy for streams can have. RabbitMQ does not apply a policy with any other to a stream.
+    private static let streamSettings: Set<String> = [
+        "initial-cluster-size", "max-age", "max-length-bytes", "queue-leader-locator", "stream-filter-size-bytes",
+        "stream-max-segment-size-bytes",
+    ]
+
+    /// By falling priority.
+    private let candidates: [Candidate]
+
+    /// Prepares to look among some policies.
+    ///
+    /// - Parameter policies: All policies, or all operator policies.
+    init(_ policies: [LiveTopology.Policy]) {
+        candidates = policies.filter { $0.scope != "exchanges" }.sorted { $0.priority > $1.priority }.map {
+            Candidate(policy: $0, pattern: try? Regex($0.pattern))
+        }
+    }
+
+    /// The policy in effect for a queue.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - reported: The policy that RabbitMQ reports for it; nil where it reports none.
+    func policy(of queue: LiveTopology.Queue, reported: String?) -> LiveTopology.Policy? {
+        if let reported, let known = candidates.first(where: { $0.policy.name == reported }) { return known.policy }
+        return candidates.first { candidate in
+            guard let pattern = candidate.pattern, Self.suits(candidate.policy, queue.kind) else { return false }
+            return queue.name.firstMatch(of: pattern) != nil
+        }?.policy
+    }
+
+    private static func suits(_ policy: LiveTopology.Policy, _ kind: String?) -> Bool {
+        switch policy.scope {
+        case "classic_queues" where kind != "classic", "quorum_queues" where kind != "quorum",
+            "streams" where kind != "stream":
+            return false
+        default: break
+        }
+        switch kind {
+        case "stream": return policy.settings.keys.allSatisfy(streamSettings.contains)
+        case "quorum": return !policy.settings.keys.contains { $0.hasPrefix("ha-") || $0 == "queue-mode" }
+        default: return true
+        }
+    }
+}
