@@ -309,12 +309,30 @@ package final class AMQPBlockingClient {
         }
     }
 
+    /// Gives a delivery of the client's consumer back to its queue, as `basic.nack` does: RabbitMQ 4.3 does not count that
+    /// as a failure.
+    ///
+    /// - Parameter deliveryTag: The delivery. Its channel must still be the one that delivered it.
+    /// - Throws: `channelClosed` if the channel went away, `timeout`, or an error that ends the connection.
+    package func giveBack(_ deliveryTag: UInt64) throws(AMQPError) {
+        try settle(on: Self.consuming) { session throws(AMQPError) in
+            try session.negativeAcknowledge(
+                channel: Self.consuming, deliveryTag: deliveryTag, multiple: false, requeue: true)
+        }
+    }
+
     private func settle(
         _ delivery: Delivery, _ send: (AMQPSession) throws(AMQPError) -> Bool
     ) throws(AMQPError) {
+        try settle(on: delivery.channel, send)
+    }
+
+    private func settle(
+        on channel: UInt16, _ send: (AMQPSession) throws(AMQPError) -> Bool
+    ) throws(AMQPError) {
         // A channel that is opened again under this number counts its tags anew.
-        if main.isClosed(delivery.channel) { consumerTags = [] }
-        try main.checkChannel(delivery.channel, "consuming")
+        if main.isClosed(channel) { consumerTags = [] }
+        try main.checkChannel(channel, "consuming")
         guard try main.insist({ session throws(AMQPError) in try send(session) }) else {
             throw AMQPError(.timeout, "the broker took no acknowledgement for \(patience)")
         }

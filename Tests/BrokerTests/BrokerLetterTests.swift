@@ -78,6 +78,48 @@ struct BrokerLetterTests {
         try await worker.stop()
     }
 
+    @Test("A full queue of one app's results withholds no result of another app, and its own come once there is room")
+    func fullQueueOfOneApp() async throws {
+        let stack = try await BrokerStack.start("letters-full", apps: Self.apps)
+        let (client, manager) = (try JobClient(stack), try stack.connect())
+        defer {
+            client.close()
+            manager.close()
+        }
+        // It refuses every result until it is empty.
+        let full = "team.full"
+        let arguments = FieldTable(entries: [
+            .init(name: Array("x-max-length".utf8), value: .integer(3)),
+            .init(name: Array("x-overflow".utf8), value: .text("reject-publish")),
+        ])
+        _ = try manager.declareQueue(full, exclusive: false, arguments: arguments)
+        try manager.bind(queue: full, exchange: "apns.results", routingKey: "*.development.com.example.app")
+        for _ in 0..<3 {
+            var filler = OutgoingMessage()
+            filler.setRoutingKey(full.utf8Span.span)
+            #expect(try manager.publishConfirmed(filler) == .confirmed)
+        }
+        func publish(_ name: String, _ topic: String) throws {
+            let job = TestJob.enveloped(#"{"device_token":"\#(Self.tokens[0])","payload":{"aps":{"alert":"x"}}}"#)
+            try client.publish(job.with { $0.expiration = "1" }.keyed("development.normal.\(topic)"), as: name)
+        }
+        try publish("full 1", "com.example.app")
+        try awaitLetters(1, stack)
+        try publish("full 2", "com.example.app")
+        try publish("other", "com.example.other")
+        try awaitLetters(3, stack)
+        let worker = try stack.startWorker()
+        #expect(try client.result("other").result.outcome == "expired")
+        try awaitLetters(2, stack)
+        try manager.purge(queue: full)
+        // The common queue has another copy for each try.
+        for name in ["full 1", "full 2"] { #expect(try client.result(name).result.outcome == "expired") }
+        try awaitLetters(0, stack)
+        #expect(try manager.depth(of: full).messages == 2)
+        try manager.delete(queue: full)
+        try await worker.stop()
+    }
+
     @Test("A job that came back too often has one result, and is pushed to nobody")
     func deliveryLimit() async throws {
         let stack = try await BrokerStack.start("letters-limit", apps: Self.apps)
@@ -95,7 +137,7 @@ struct BrokerLetterTests {
         try awaitLetters(1, stack)
         let worker = try stack.startWorker()
         let result = try client.result("poison").result
-        #expect(result.outcome == "invalid" && result.reason == "Poison" && result.route == "app")
+        #expect(result.outcome == "exhausted" && result.reason == "Poison" && result.route == "app")
         #expect(try client.next("poison", from: "apns.q.dead").text("x-first-death-reason") == "delivery_limit")
         try awaitLetters(0, stack)
         #expect(worker.worker.endedByBroker().map(\.jobs) == [0, 1])

@@ -222,6 +222,37 @@ struct ControlTests {
         try await second.stop()
     }
 
+    @Test("A worker that starts cancels by the whole stream: a resume at its end counts")
+    func wholeStream() async throws {
+        let stack = try await BrokerStack.start("control-whole", apps: Self.apps)
+        let run = try Run(stack)
+        defer { run.close() }
+        try run.ask(.cancel, .campaign("c-1/"))
+        try run.ask(.cancel, .campaign("c-2/"))
+        for number in 0..<3_000 {
+            let pause = ControlCommand(
+                id: "\(number)", action: .pause, target: .campaign("p-\(number % 500)/"), author: "anna",
+                issuedAt: 1_700_000_000_000)
+            var message = OutgoingMessage()
+            message.setRoutingKey(TopologyNames.controlQueue.utf8Span.span)
+            message.setBody(pause.json.span)
+            _ = try run.operators.submit(message)
+        }
+        #expect(try run.operators.flush().allSatisfy { $0.result == .confirmed })
+        try run.ask(.resume, .campaign("c-1/"))
+        for campaign in [1, 2] {
+            let token = String(decoding: Tokens.good, as: UTF8.self)
+            let body = #"{"device_token":"\#(token)","payload":{"aps":{}},"reference":"c-\#(campaign)/1"}"#
+            try run.client.publish(.enveloped(body), as: "\(campaign)")
+        }
+        let worker = try stack.startWorker()
+        #expect(try run.client.result("1").result.outcome == "accepted")
+        #expect(try run.client.result("2").result.outcome == "cancelled")
+        _ = try stack.readiness(of: worker) { $0.control?.detail == nil && $0.control?.inForce == 501 }
+        try await worker.stop()
+        #expect(try stack.leftovers() == [:])
+    }
+
     @Test("A cancelled campaign ends while jobs flow, a paused one waits in tiers, and all others go on")
     func campaigns() async throws {
         let stack = try await BrokerStack.start("control-campaigns", apps: Self.apps)

@@ -1,5 +1,6 @@
 import Foundation
 import LocalStack
+import RabbitMQ
 import Testing
 
 /// The poison rules of workers rest on what RabbitMQ counts. RabbitMQ has no limit before 4.0, and then one of 20.
@@ -36,6 +37,21 @@ struct DeliveryLimitTests {
                 #expect(seen.deliveries == 51 && seen.reason == "delivery_limit", "\(report.version), \(way): \(text)")
             }
         }
+        #expect(try stack.leftovers() == [:])
+    }
+
+    @Test("A job that was given back is pushed, whatever count its producer wrote")
+    func forgedCount() async throws {
+        let stack = try await BrokerStack.start("forged")
+        let client = try JobClient(stack)
+        defer { client.close() }
+        let token = String(decoding: Tokens.good, as: UTF8.self)
+        try client.publish(.raw(token: .text(token), headers: [("x-delivery-count", .integer(30))]), as: "job")
+        let headers = try stack.python("give_back.py", input: "apns.q.jobs.app")
+        let worker = try stack.startWorker()
+        let result = try client.result("job").result
+        #expect(result.outcome == "accepted" && result.redelivered, "\(headers)")
+        try await worker.stop()
         #expect(try stack.leftovers() == [:])
     }
 }

@@ -52,7 +52,7 @@ struct PoisonTests {
             try await ring.awaitEmptyJobQueue()
             let state = try await ring.account(of: watch)
             let accepted = ResultRecord.Kind(outcome: "accepted", status: 200, reason: nil)
-            let poisonous = ResultRecord.Kind(outcome: "invalid", status: nil, reason: "Poison")
+            let poisonous = ResultRecord.Kind(outcome: "exhausted", status: nil, reason: "Poison")
             #expect(state.outcomes == [accepted: Self.jobs - 1, poisonous: 1])
             #expect(state.deadLetters == [TopologyNames.deadQueue: 1])
             let balance = state.ledger.balance()

@@ -37,7 +37,7 @@ struct DeadLetter {
     /// nil for a worker's letter, and for other reasons of the broker.
     var resultOfBrokers: (outcome: Outcome, reason: Reason)? {
         switch origin.account?.reason {
-        case "delivery_limit": (.invalid, .poison)
+        case "delivery_limit": (.exhausted, .poison)
         case "expired": (.expired, .expirationPassed)
         case "rejected": (.invalid, .bodyTooLarge)
         default: nil

@@ -50,8 +50,10 @@ struct DeadLetterHelp: ParsableCommand {
 
     /// The letters that the broker wrote, by the reason in their header.
     private static let brokerLetters = [
-        HelpEntry("delivery_limit", "result invalid, Poison", "The job came back to its queue more than 50 times."),
-        HelpEntry("expired", "result expired, ExpirationPassed", "The producer set the AMQP property expiration."),
+        HelpEntry("delivery_limit", "result exhausted, Poison", "The job came back to its queue more than 50 times."),
+        HelpEntry(
+            "expired", "result expired, ExpirationPassed",
+            "The producer set the AMQP property expiration, or a policy has message-ttl."),
         HelpEntry(
             "rejected", "result invalid, BodyTooLarge",
             "The body was over 256 KiB, so that the worker never had it."),

@@ -59,7 +59,7 @@ struct ResultHelp: ParsableCommand {
         HelpEntry("expired", "action none", "Deadline or expiration passed before the push could be sent."),
         HelpEntry(
             "exhausted", "action replay; fix_request with the reason BadHeaders",
-            "Retryable answers until attempts or age ran out."),
+            "Retryable answers until attempts or age ran out, or the job came back to its queue too often."),
         HelpEntry("unknown", "action check", "Sent, and never answered."),
         HelpEntry("invalid", "action fix_request", "Unreadable, against a rule, or no route."),
         HelpEntry(
@@ -110,6 +110,9 @@ struct ResultHelp: ParsableCommand {
             "HeldFull", "exhausted",
             "The queue in which the job was to wait for its time, or for the end of its campaign's pause, is full."),
         HelpEntry("BadHeaders", "exhausted", "The job's headers leave no room for those of a retry copy."),
+        HelpEntry(
+            "Poison", "exhausted",
+            "The job came back to its queue too often: workers died of it, or it was given back that often."),
         HelpEntry(
             "NotConfigured", "rejected", "A job about broadcast channels, and the worker knows no host for them."),
     ]

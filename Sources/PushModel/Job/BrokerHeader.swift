@@ -15,6 +15,9 @@ package enum BrokerHeader {
     package static var firstDeathQueue: StaticString { "x-first-death-queue" }
     /// Why that queue did so.
     package static var firstDeathReason: StaticString { "x-first-death-reason" }
+    /// The `message-id` of an AMQP 1.0 message, where it is binary. Texts, numbers and UUIDs become the property
+    /// `message_id`.
+    package static var binaryMessageID: StaticString { "x-message-id" }
     /// How often a quorum queue took the message back:
     /// <https://www.rabbitmq.com/docs/quorum-queues#poison-message-handling>.
     package static var deliveryCount: StaticString { "x-delivery-count" }

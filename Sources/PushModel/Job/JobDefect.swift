@@ -10,5 +10,10 @@ package struct JobDefect: Error, Sendable {
     package var job: Job
 
     /// What the result says.
-    package var report: FinalReport { FinalReport(.invalid, .fixRequest, reason: reason, detail: detail) }
+    ///
+    /// Nobody can know whether a job that came back often did harm. So its producer has nothing to correct.
+    package var report: FinalReport {
+        guard reason != .poison else { return FinalReport(.exhausted, .replay, reason: reason, detail: detail) }
+        return FinalReport(.invalid, .fixRequest, reason: reason, detail: detail)
+    }
 }

@@ -1,5 +1,7 @@
 /// The headers of a job that mean something, each as it stood on the wire.
 package struct JobHeaders: Sendable {
+    /// Whether the producer gave a binary `message-id` over AMQP 1.0, which RabbitMQ 4 delivers as a header.
+    private(set) var hasBinaryMessageID = false
     /// The value of `HeaderName.deviceToken`.
     var deviceToken: HeaderValue?
     /// The value of `HeaderName.topic`.
@@ -71,6 +73,7 @@ package struct JobHeaders: Sendable {
         case 10 where name.matches(HeaderName.topic): Self.put(value, &topic, &hasDuplicates)
         case 10 where name.matches(HeaderName.tracestate): tracestate = tracestate ?? value
         case 11 where name.matches(HeaderName.traceparent): Self.put(value, &traceparent, &hasDuplicates)
+        case 12 where name.matches(BrokerHeader.binaryMessageID): if case .bytes = value { hasBinaryMessageID = true }
         case 13 where name.matches(HeaderName.priority): Self.put(value, &priority, &hasDuplicates)
         case 13 where name.matches(HeaderName.replay): Self.put(value, &replay, &hasDuplicates)
         case 14 where name.matches(HeaderName.pushType): Self.put(value, &pushType, &hasDuplicates)

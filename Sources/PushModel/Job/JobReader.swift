@@ -45,6 +45,11 @@ struct JobReader {
         if let inBody, inBody.isEmpty || inBody.count > Job.maximumIDLength {
             written.fail(.badJobID, "\(JobField.id) must have 1 to \(Job.maximumIDLength) bytes")
         }
+        if given == nil, written.headers.hasBinaryMessageID {
+            written.fail(
+                .badJobID,
+                "the message-id of AMQP 1.0 is binary, and a binary id gets lost: send it as a string or a UUID")
+        }
         if let given {
             job.jobID = given
             if let inBody, !written.sameBytes(given, inBody) {

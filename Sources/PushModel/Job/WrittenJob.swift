@@ -33,6 +33,13 @@ struct WrittenJob {
         if form == .enveloped { readEnvelope() }
     }
 
+    /// Whether a body is an AMQP 1.0 section `amqp-value` or `amqp-sequence`. RabbitMQ 4 delivers these over AMQP 0-9-1 as
+    /// they are coded, and only data sections as their bytes. No JSON begins so.
+    /// [Messaging format](https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-messaging-v1.0-os.html#section-message-format)
+    private static func isAMQP1Section(_ body: Span<UInt8>) -> Bool {
+        body.count > 2 && body[0] == 0 && body[1] == 0x53 && (body[2] == 0x76 || body[2] == 0x77)
+    }
+
     /// Notes a defect unless one was noted before.
     mutating func fail(_ reason: Reason, _ detail: String) {
         if defect == nil { defect = Defect(reason: reason, detail: detail) }
@@ -59,6 +66,12 @@ struct WrittenJob {
 
     /// Drops a byte order mark. Refuses a body that is compressed or UTF-16.
     private mutating func readBeginning() {
+        if Self.isAMQP1Section(bytes.span.extracting(body)) {
+            return fail(
+                .badJSON,
+                "the body is an AMQP 1.0 value or sequence, which RabbitMQ passes on in AMQP's own coding: send the "
+                    + "JSON as a data section (a binary body)")
+        }
         switch BodyBeginning(bytes.span.extracting(body)) {
         case .text(let mark): body = (body.lowerBound + mark)..<body.upperBound
         case .compressed(let method):

@@ -33,9 +33,12 @@ package struct CampaignIndex: Sendable, Equatable {
 
     /// Takes commands that pause, cancel or resume campaigns. Other commands are left out.
     ///
-    /// - Parameter commands: At most one about each campaign.
-    init(_ commands: some Sequence<ControlCommand>) {
-        entries = commands.compactMap(Self.entry).sorted { $0.prefix.lexicographicallyPrecedes($1.prefix) }
+    /// - Parameters:
+    ///   - commands: At most one about each campaign.
+    ///   - cancels: Whether cancelled campaigns are cancelled; otherwise they wait.
+    init(_ commands: some Sequence<ControlCommand>, cancels: Bool = true) {
+        entries = commands.compactMap { Self.entry($0, cancels: cancels) }
+        entries.sort { $0.prefix.lexicographicallyPrecedes($1.prefix) }
         for position in entries.indices.dropFirst() {
             var parent = position - 1
             while parent >= 0, !entries[position].prefix.starts(with: entries[parent].prefix) {
@@ -45,11 +48,12 @@ package struct CampaignIndex: Sendable, Equatable {
         }
     }
 
-    private static func entry(_ command: ControlCommand) -> Entry? {
+    private static func entry(_ command: ControlCommand, cancels: Bool) -> Entry? {
         guard case .campaign(let prefix) = command.target else { return nil }
         let fate: Fate
         switch command.action {
         case .pause: fate = .paused(until: command.until)
+        case .cancel where !cancels: fate = .paused(until: nil)
         case .cancel:
             let reason = command.reason.map { ": \($0)" } ?? ""
             fate = .cancelled(

@@ -25,6 +25,9 @@ final class ControlReader: Sendable {
     private static let patience = Duration.seconds(5)
     /// The most messages that are worked on at a time.
     private static let batch = 100
+    /// How many messages may be under way. With one batch alone each batch would cost a round trip to the broker. A
+    /// command has 4 KB at most (`ControlCommand.maximumLength`).
+    private static let window: UInt16 = 2_000
     /// The pause after a full batch, once the stream was read. A flood of messages then costs only a small part of a
     /// processor.
     private static let breath = Duration.milliseconds(50)
@@ -133,20 +136,21 @@ final class ControlReader: Sendable {
         defer { client.close() }
         if teller.state == nil { try teller.learner.read(by: client) }
         client.limitBodies(to: ControlCommand.maximumLength)
-        try client.startConsuming(
-            queue: TopologyNames.controlQueue, prefetch: UInt16(Self.batch),
-            arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text("first"))]))
         // Without a count, the reading waits a little longer for the first message.
         let isEmpty = (try? client.depth(of: TopologyNames.controlQueue))?.messages == 0
         let isKnown = teller.state.map { $0 != ControlState() } ?? false
+        let patience = isKnown ? ControlReading.laterPatience : ControlReading.patience
+        let lastOffset = try lastOffset(client, patience, isCountedEmpty: isEmpty)
+        try consume(client, from: "first")
         var reading = ControlReading(
-            now: .now(), isCountedEmpty: isEmpty,
-            patience: isKnown ? ControlReading.laterPatience : ControlReading.patience)
+            now: .now(), isCountedEmpty: isEmpty, lastOffset: lastOffset,
+            patience: lastOffset == nil ? ControlReading.patienceAfterNothing : patience, beginsEarly: !isKnown)
         var nextDeal = MonotonicTime.now()
         while !isStopping {
             let count = try listen(client, &reading, &teller)
             reading.tick(now: .now())
-            guard reading.isComplete else {
+            guard !reading.isInDoubt else { return }
+            guard reading.isUsable else {
                 tellEnds(&teller)
                 endHolds(&teller)
                 continue
@@ -159,6 +163,37 @@ final class ControlReader: Sendable {
             tell(&reading, &teller)
             if count >= Self.batch { _ = end.wait(timeout: .now() + .nanoseconds(Int(Self.breath.clampedNanoseconds))) }
         }
+    }
+
+    private func consume(_ client: AMQPBlockingClient, from offset: String) throws(AMQPError) {
+        let start = FieldTable.Entry(name: Array(StreamReplay.offset.utf8), value: .text(offset))
+        try client.startConsuming(
+            queue: TopologyNames.controlQueue, prefetch: Self.window, arguments: FieldTable(entries: [start]))
+    }
+
+    /// The offset of the last message that the stream has now. A consumer that begins with the last chunk of messages
+    /// tells it: the broker sends the chunk in one go, as far as the window allows.
+    ///
+    /// - Returns: Nil where no message came in time, or it has no offset.
+    private func lastOffset(
+        _ client: AMQPBlockingClient, _ patience: StreamReplay.Patience, isCountedEmpty: Bool
+    ) throws(AMQPError) -> Int64? {
+        try consume(client, from: "last")
+        var short = patience
+        short.quiet = .milliseconds(250)
+        var replay = StreamReplay(short, now: .now(), isCountedEmpty: isCountedEmpty)
+        var last: Int64?
+        while !replay.isComplete, !isStopping {
+            if let delivery = try client.receive(timeout: min(Self.step, replay.dueAt - .now())) {
+                replay.heard(now: .now())
+                if let offset = delivery.streamOffset { last = max(last ?? offset, offset) }
+                if !client.hasReceived { try client.acknowledge(delivery, multiple: true) }
+            }
+            replay.tick(now: .now())
+        }
+        try client.stopConsuming()
+        while client.hasReceived { _ = try client.receive(timeout: .zero) }
+        return last
     }
 
     /// Waits for the first message, and takes it with the others that have arrived: a batch at most.
@@ -175,7 +210,7 @@ final class ControlReader: Sendable {
             count += 1
             let command = delivery.isTruncated ? nil : ControlCommand(parsing: Array(delivery.bytes[delivery.body]))
             if command == nil { teller.ignored += 1 }
-            reading.heard(command, now: now, wall: wall)
+            reading.heard(command, offset: delivery.streamOffset, now: now, wall: wall)
             guard count < Self.batch, client.hasReceived, let next = try client.receive(timeout: .zero) else { break }
             delivery = next
         }
@@ -270,6 +305,8 @@ final class ControlReader: Sendable {
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?
         var isTroubleTold = false
+        /// Whether the lanes follow what was read so far, and the rest is being read.
+        var isReading = false
         /// The counts of all consumers of the routes with a rate for all workers.
         var rates = FleetRates()
         /// Routes whose consumers the broker does not count for this worker.
@@ -295,6 +332,7 @@ final class ControlReader: Sendable {
         let fresh = reading.takeFresh()
         if teller.isTroubleTold { logger.notice("what operators ask for can be read again") }
         (teller.trouble, teller.isTroubleTold) = (nil, false)
+        teller.isReading = !reading.state.isWhole
         if teller.state != reading.state {
             let known = teller.inForce
             announce(reading.state, &teller)
@@ -362,8 +400,14 @@ final class ControlReader: Sendable {
     }
 
     private func leaveStatus(_ teller: Teller) {
+        var trouble = teller.isReading ? "the commands are being read: until then no campaign is cancelled" : nil
+        if let reason = teller.trouble?.reason {
+            // A worker that knows all commands goes on to follow them.
+            let cancels = teller.state?.isWhole == true && teller.state != ControlState()
+            trouble = cancels ? reason : "\(reason); until the commands are read no campaign is cancelled"
+        }
         let status = ControlStatus(
-            trouble: teller.trouble?.reason, inForce: teller.inForce.count, ignored: teller.ignored)
+            trouble: trouble, inForce: teller.inForce.count, ignored: teller.ignored)
         state.withLock { $0.status = status }
     }
 
@@ -377,5 +421,20 @@ final class ControlReader: Sendable {
         if let until = command.until { metadata[LogKey.until.rawValue] = "\(DateTime.write(until))" }
         if let perSecond = command.perSecond { metadata[LogKey.rate.rawValue] = "\(perSecond)" }
         logger.notice(message, metadata: metadata)
+    }
+}
+
+extension Delivery {
+    /// Its place in its stream; nil for a delivery of another queue.
+    fileprivate var streamOffset: Int64? {
+        guard let table = try? MessagePropertyReader(bytes, properties).headers else { return nil }
+        var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfCopies)
+        var offset: Int64?
+        // The broker's own value follows what a publisher may have written under this name.
+        while let field = try? reader.next(in: bytes) {
+            guard case .integer(let number) = field.value else { continue }
+            if bytes.span.extracting(field.name).isEqual(to: StreamReplay.offset) { offset = number }
+        }
+        return offset
     }
 }

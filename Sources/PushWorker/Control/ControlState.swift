@@ -62,6 +62,9 @@ package struct ControlState: Sendable, Equatable {
         func rank(at now: Int64) -> (Int, Int) { (isInForce(at: now) ? 1 : 0, place) }
     }
 
+    /// Whether all commands are known that were given before. What may still be taken back by a command that is not known
+    /// must not be done if it is final: a cancelled campaign then only waits.
+    package var isWhole = true
     private var routes: [String: RouteCommands] = [:]
     private var campaigns: [String: Hold] = [:]
     /// How many commands were taken.
@@ -144,7 +147,7 @@ package struct ControlState: Sendable, Equatable {
     ///
     /// - Parameter now: The time in milliseconds since 1970.
     package func campaigns(at now: Int64) -> CampaignIndex {
-        CampaignIndex(campaigns.values.lazy.compactMap { $0.inForce(at: now)?.command })
+        CampaignIndex(campaigns.values.lazy.compactMap { $0.inForce(at: now)?.command }, cancels: isWhole)
     }
 
     /// All commands in force, in the order of the stream, for people. A `trust` is not among them, because it is over

@@ -3,8 +3,12 @@ import EventLoop
 /// Whether everything has been read that stood in a stream when its reading began. Pure: time comes in.
 ///
 /// A stream does not say where it ends. Its stored messages come without a pause, so a stream that is quiet has been
-/// read.
+/// read. That is a guess, which a slow broker may prove wrong. So it serves only where a mistake costs little.
 struct StreamReplay {
+    /// The argument that says where a consumer of a stream begins. As a header, which the broker writes, it is a message's
+    /// place in the stream, counted from 0. [Streams](https://www.rabbitmq.com/docs/streams#consuming)
+    static let offset = "x-stream-offset"
+
     /// How long to wait, in several cases.
     struct Patience {
         /// How long the first message may take.

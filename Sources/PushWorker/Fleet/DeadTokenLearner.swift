@@ -68,7 +68,9 @@ struct DeadTokenLearner {
         let since = "\(Self.age(ofMessages: count ?? 0).components.seconds)s"
         try client.startConsuming(
             queue: TopologyNames.fleetQueue, prefetch: Self.prefetch,
-            arguments: FieldTable(entries: [.init(name: Array("x-stream-offset".utf8), value: .text(since))]))
+            arguments: FieldTable(entries: [
+                .init(name: Array(StreamReplay.offset.utf8), value: .text(since))
+            ]))
         var replay = StreamReplay(Self.patience, now: .now(), isCountedEmpty: count == 0)
         while !replay.isComplete {
             if let delivery = try client.receive(timeout: replay.dueAt - .now()) {

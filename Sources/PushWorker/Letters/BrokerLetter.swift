@@ -23,6 +23,8 @@ struct BrokerLetter {
     let route: String?
     /// The positions of the notifications of which no worker reports; 0 alone if none could be read.
     let indexes: [Int]
+    /// What the results say.
+    let report: FinalReport
 
     /// Reads a letter.
     ///
@@ -36,6 +38,7 @@ struct BrokerLetter {
             TopologyNames.isJobQueue(death.queue)
         else { return nil }
         self.cause = cause
+        report = Self.report(of: cause, death)
         route = TopologyNames.route(ofJobQueue: death.queue)
         // What the body did to workers before, it may do again.
         let isUnread = cause == .deliveryLimit || DeliveryReader.returns(of: delivery) >= PoisonWatch<Delivery>.limit
@@ -55,28 +58,40 @@ struct BrokerLetter {
         // Only a routing key proves that a producer may speak of an app.
         if !read.hasLegibleKey { read.forgetOwnPlace() }
         job = JobInFlight(
-            job: read, refusal: Self.report(of: cause), deliveryTag: 0,
-            generation: 0, properties: delivery.properties, receivedAt: now)
+            job: read, refusal: report, deliveryTag: 0, generation: 0, properties: delivery.properties,
+            receivedAt: now)
         var indexes: [Int] = []
         while let index = job.nextIndex() { indexes.append(index) }
         self.indexes = indexes.isEmpty ? [0] : indexes
     }
 
-    /// What the results say.
-    var report: FinalReport { Self.report(of: cause) }
+    /// The environment and the topic to which the results belong.
+    var app: [UInt8] {
+        var app = Array((job.job.environment?.rawValue ?? "").utf8)
+        app.append(UInt8(ascii: "."))
+        app += job.job.bytes[job.job.topic]
+        return app
+    }
 
-    private static func report(of cause: Cause) -> FinalReport {
+    private static func report(of cause: Cause, _ death: Death) -> FinalReport {
+        let ended = "RabbitMQ ended the job in its queue, because"
         switch cause {
         case .expired:
-            FinalReport(
-                .expired, .none, reason: .expirationPassed,
-                detail: "RabbitMQ ended the job in its queue, because its AMQP property expiration has passed: set a "
-                    + "deadline instead")
+            let why =
+                if let expiration = death.expiration {
+                    "its AMQP property expiration (\(expiration) ms) has passed, unless a policy with message-ttl was "
+                        + "faster: set a deadline instead"
+                } else {
+                    "a policy with message-ttl gives the queue's messages less time: tell the operator. The producer set "
+                        + "no AMQP property expiration"
+                }
+            return FinalReport(.expired, .none, reason: .expirationPassed, detail: "\(ended) \(why)")
         case .deliveryLimit:
-            FinalReport(
-                .invalid, .fixRequest, reason: .poison,
-                detail: "RabbitMQ ended the job in its queue, because it came back more often than the delivery limit "
-                    + "allows: look for the cause before it is replayed")
+            return FinalReport(
+                .exhausted, .replay, reason: .poison,
+                detail: "\(ended) it came back more often than the delivery limit allows: every worker that took it up "
+                    + "may have died of it, or it was given back that often, as by routes that are paused. Look whether "
+                    + "workers died before it is replayed")
         }
     }
 
@@ -96,6 +111,9 @@ struct BrokerLetter {
         let reason: String
         /// The key that the message had in that queue.
         let routingKey: [UInt8]?
+        /// The producer's AMQP property `expiration`, which the broker takes off an expired message. Absent where the
+        /// producer set none (seen on 3.10.8, 4.0.5 and 4.3.6).
+        let expiration: String?
     }
 
     private static func lastDeath(of delivery: borrowing Delivery) -> Death? {
@@ -106,9 +124,16 @@ struct BrokerLetter {
         else { return nil }
         var routingKey: [UInt8]?
         if case .array(let keys)? = last["routing-keys"], case .text(let key)? = keys.first { routingKey = key }
+        var expiration: String?
+        // A number, as the broker checked when the job was published. Older brokers let producers write `x-death`.
+        if case .text(let text)? = last["original-expiration"], (1...20).contains(text.count),
+            text.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        {
+            expiration = String(decoding: text, as: UTF8.self)
+        }
         return Death(
             queue: String(decoding: queue, as: UTF8.self), reason: String(decoding: reason, as: UTF8.self),
-            routingKey: routingKey)
+            routingKey: routingKey, expiration: expiration)
     }
 
     /// The most bytes of headers. Jobs that no worker has seen may have more of them than workers allow.

@@ -13,12 +13,16 @@ import WorkerSettings
 /// - It reads copies of RabbitMQ's dead letters from `apns.q.dead.broker`. The letters themselves stay in
 ///   `apns.q.dead`.
 /// - A copy is acknowledged once the broker has confirmed all results of its job. Letters are taken one after the
-///   other, so a letter whose results cannot be published makes no other letter come twice.
+///   other.
+/// - If the broker refuses results, for instance because one app's queue of results is full, the letters of that app wait
+///   (`RefusedLetters`), and those of other apps go on.
+/// - If the broker closes the connection because it cannot deliver a letter, the reporter reads one letter at a time from
+///   then on, so that all letters before that one get their results.
 /// - It has a thread and connections of its own, so it never delays a job. A worker whose broker lacks the queue works
 ///   as well without.
 final class BrokerLetterReporter: Sendable {
-    /// How many letters the broker hands out ahead.
-    private static let prefetch: UInt16 = 10
+    /// How many letters the broker hands out ahead, beside those that wait because results were refused.
+    private static let prefetch = 10
     /// How many results may be unconfirmed.
     private static let window = 1_000
     /// The longest wait before it looks whether it is to stop, and answers heartbeats.
@@ -35,17 +39,38 @@ final class BrokerLetterReporter: Sendable {
         /// The queue of letters, or the exchange of results, is missing or forbidden.
         case forbidden = "jobs that RabbitMQ ends in their queues get no results: run martlet topology apply"
         /// The broker does not take a result, for instance because a queue of results is full.
-        case refused = "jobs that RabbitMQ ended in their queues have no results yet: the broker refuses results"
+        case refused = "some jobs that RabbitMQ ended in their queues have no results yet: the broker refuses results"
+        /// The broker fails when it delivers a letter.
+        case undeliverable = "jobs that RabbitMQ ended have no results: it cannot deliver one of its letters"
 
         /// Nil for an error that a new connection may mend.
         init?(_ error: AMQPError) {
             switch error.replyCode {
             case 403, 404: self = .forbidden
-            default:
-                guard error.code == .refused else { return nil }
-                self = .refused
+            // INTERNAL_ERROR: RabbitMQ 4 answers so if it cannot turn an AMQP 1.0 message into one of AMQP 0-9-1.
+            case 541: self = .undeliverable
+            default: return nil
             }
         }
+
+        /// How to get past it; nil where the trouble says so, or a wait helps.
+        var remedy: String? {
+            guard self == .undeliverable else { return nil }
+            return "empty the queue of copies, and the jobs in it get no results: rabbitmqctl purge_queue -p VHOST "
+                + "\(TopologyNames.brokerLettersQueue). The letters stay in \(TopologyNames.deadQueue), where martlet dead "
+                + "cannot list the one that RabbitMQ cannot deliver, nor those behind it"
+        }
+    }
+
+    /// What the thread knows from one connection to the next.
+    private struct Progress {
+        var writer: BrokerLetterWriter
+        var refused = RefusedLetters()
+        /// What a person was told; nil for nothing.
+        var told: Trouble?
+        /// Whether the broker failed when it delivered a letter, so that letters are read one at a time.
+        var isCareful = false
+        var random = SystemRandomNumberGenerator()
     }
 
     private struct State {
@@ -90,74 +115,118 @@ final class BrokerLetterReporter: Sendable {
     /// Reports until `stop()`; blocks the calling thread.
     func run() {
         var (lost, forbidden) = (Self.lost, Self.forbidden)
-        var random = SystemRandomNumberGenerator()
-        var writer = BrokerLetterWriter(settings)
-        var told: Trouble?
+        var progress = Progress(writer: BrokerLetterWriter(settings))
         while !isStopping {
             guard isWorking() else {
                 pause(Self.step)
                 continue
             }
             let start = MonotonicTime.now()
-            let couldWrite = writer.mayWriteToQueues
+            let couldWrite = progress.writer.mayWriteToQueues
             do throws(AMQPError) {
-                try follow(&writer, &told)
+                try follow(&progress)
             } catch {
+                progress.refused.connectionLost()
                 lost.ended(after: .now() - start)
                 forbidden.ended(after: .now() - start)
                 // The letter comes again at once, and is reported without the reply that was refused.
-                if couldWrite, !writer.mayWriteToQueues { continue }
+                if couldWrite, !progress.writer.mayWriteToQueues { continue }
                 let trouble = Trouble(error)
-                logger.log(
-                    level: trouble == nil || trouble == told ? .debug : .warning,
-                    "\(trouble?.rawValue ?? "the connection that reports jobs that RabbitMQ ended was lost")",
-                    metadata: .with([.queue: "\(TopologyNames.brokerLettersQueue)", .error: "\(error.message)"]))
-                told = trouble ?? told
+                if trouble == .undeliverable { progress.isCareful = true }
+                tell(trouble, error, &progress)
                 if !isStopping {
-                    pause(trouble == .forbidden ? forbidden.next(using: &random) : lost.next(using: &random))
+                    let wait =
+                        trouble == .forbidden
+                        ? forbidden.next(using: &progress.random) : lost.next(using: &progress.random)
+                    pause(wait)
                 }
             }
         }
     }
 
-    private func tellEnd(of told: inout Trouble?) {
-        guard told != nil else { return }
-        told = nil
+    private func tell(_ trouble: Trouble?, _ error: AMQPError, _ progress: inout Progress) {
+        var metadata = Logger.Metadata.with([
+            .queue: "\(TopologyNames.brokerLettersQueue)", .error: "\(error.message)",
+        ])
+        metadata[LogKey.detail.rawValue] = trouble?.remedy.map { .string($0) }
+        logger.log(
+            level: trouble == nil || trouble == progress.told ? .debug : .warning,
+            "\(trouble?.rawValue ?? "the connection that reports jobs that RabbitMQ ended was lost")",
+            metadata: metadata)
+        progress.told = trouble ?? progress.told
+    }
+
+    private func tellEnd(_ progress: inout Progress) {
+        guard progress.told != nil else { return }
+        progress.told = nil
         logger.notice("jobs that RabbitMQ ends in their queues have results again")
     }
 
     /// Connects, and reports until the worker stops or the connection fails.
-    private func follow(_ writer: inout BrokerLetterWriter, _ told: inout Trouble?) throws(AMQPError) {
+    private func follow(_ progress: inout Progress) throws(AMQPError) {
         let targets = try BrokerSearch.targets(of: settings.broker, step: Self.step) { !isStopping }
         let client = try AMQPBlockingClient.connect(
             to: targets, clientName: "\(settings.instance) letters", bodyLimit: JobDecoder.maximumBodyLength,
             patience: Self.patience)
         defer { client.close() }
-        try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: Self.prefetch)
+        let prefetch = progress.isCareful ? 1 : RefusedLetters.most + Self.prefetch
+        try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: UInt16(prefetch))
         while !isStopping {
+            for tag in progress.refused.takeDue(now: .now()) { try client.giveBack(tag) }
             guard let delivery = try client.receive(timeout: Self.step) else {
                 // Nothing waits for its results here.
-                if told == .forbidden { tellEnd(of: &told) }
+                if progress.told == .forbidden || progress.told == .undeliverable { tellEnd(&progress) }
                 // This answers the heartbeats of the connection that publishes.
                 _ = try client.takeOutcomes()
                 continue
             }
             if let letter = BrokerLetter(delivery, now: WallClock.milliseconds()) {
-                try report(letter, writer: &writer, by: client)
-                tellEnd(of: &told)
+                guard try settle(letter, delivery.deliveryTag, &progress, by: client) else { continue }
             }
             try client.acknowledge(delivery)
         }
     }
 
+    /// Reports a letter, unless its app waits because results were refused.
+    ///
+    /// - Returns: Whether the letter is done; false where it stays unacknowledged.
+    private func settle(
+        _ letter: BrokerLetter, _ tag: UInt64, _ progress: inout Progress, by client: AMQPBlockingClient
+    ) throws(AMQPError) -> Bool {
+        let app = letter.app
+        guard progress.refused.mayTry(app, now: .now()) else {
+            progress.refused.putAside(tag, of: app)
+            return false
+        }
+        do throws(AMQPError) {
+            // A trial ends with the first result that is refused, so that the other queues get few copies.
+            let window = progress.refused.isRefused(app) ? 1 : Self.window
+            try report(letter, writer: &progress.writer, window: window, by: client)
+        } catch {
+            guard error.code == .refused, error.replyCode == nil else {
+                // A queue of results may have no leader. The connection cannot be used on, because the answer is
+                // missing; on the next one the other letters go first.
+                if error.code == .timeout { progress.refused.refused(app, nil, now: .now(), random: &progress.random) }
+                throw error
+            }
+            progress.refused.refused(app, tag, now: .now(), random: &progress.random)
+            tell(.refused, error, &progress)
+            return false
+        }
+        for tag in progress.refused.delivered(app) { try client.giveBack(tag) }
+        if progress.refused.isEmpty { tellEnd(&progress) }
+        return true
+    }
+
     /// Publishes the results of a letter, and waits until the broker has them.
     private func report(
-        _ letter: BrokerLetter, writer: inout BrokerLetterWriter, by client: AMQPBlockingClient
+        _ letter: BrokerLetter, writer: inout BrokerLetterWriter, window: Int, by client: AMQPBlockingClient
     ) throws(AMQPError) {
         do throws(AMQPError) {
             try writer.write(letter) { message, isReply throws(AMQPError) in
                 guard isReply else {
-                    _ = try client.submit(message, window: Self.window)
+                    _ = try client.submit(message, window: window)
+                    if window == 1 { try Self.check(try client.flush()) }
                     return .confirmed
                 }
                 // The answer to a reply is waited for, and would hide the answers to earlier results.
@@ -175,7 +244,7 @@ final class BrokerLetterReporter: Sendable {
         state.withLock { $0.reported[letter.cause, default: 0] += 1 }
     }
 
-    /// - Throws: `refused` if the broker did not take a result. Its letter then stays, and is tried again later.
+    /// - Throws: `refused` without a reply code if the broker did not take a result.
     private static func check(_ outcomes: [(number: UInt64, result: PublishResult)]) throws(AMQPError) {
         for outcome in outcomes where outcome.result != .confirmed {
             throw AMQPError(.refused, "the broker did not take a result: \(outcome.result)")

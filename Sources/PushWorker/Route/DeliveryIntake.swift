@@ -75,7 +75,7 @@ struct DeliveryIntake {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
             return .ordinary
         }
-        let count = suspiciousReturns(returns, at: moment)
+        let count = suspiciousReturns(of: delivery, returns, at: moment)
         let isOften = count >= poison.limit
         return poison.delivered(
             count: count, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
@@ -83,15 +83,18 @@ struct DeliveryIntake {
 
     /// How often a delivery may have come back because a process ended.
     ///
+    /// What this worker gave back unsent did not end it: returns up to then do not count.
+    ///
     /// A broker that closes channels one after the other makes every job look as if it had ended a worker. So returns
     /// that this process outlived do not count. A job that did end a worker finds a new process, which has lost no
     /// channel with deliveries yet and counts every return.
-    private func suspiciousReturns(_ returns: Int64, at moment: Moment) -> Int64 {
+    private func suspiciousReturns(of delivery: borrowing Delivery, _ returns: Int64, at moment: Moment) -> Int64 {
         // Most redeliveries came back once or twice. They need no look at the memory. A count near the queue's delivery
         // limit is taken as it is, so that the job gets its result before the queue gives the job up.
-        guard returns >= PoisonWatch<Delivery>.suspicion, returns < PoisonWatch<Delivery>.mostLimit else {
-            return returns
-        }
+        guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
+        let mark = JournalMark.make(unread: delivery)
+        let own = mark.map { mark in redeliveries.with { $0.givenBack.returns(of: mark) } } ?? 0
+        guard own == 0, returns < PoisonWatch<Delivery>.mostLimit else { return max(0, returns - own) }
         return max(0, returns - redeliveries.with { $0.outlivedReturns(now: moment.monotonic) })
     }
 
@@ -132,7 +135,7 @@ struct DeliveryIntake {
     mutating func hold(
         _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
-        let count = max(PoisonWatch<Delivery>.suspicion, suspiciousReturns(returns, at: moment))
+        let count = max(PoisonWatch<Delivery>.suspicion, suspiciousReturns(of: delivery, returns, at: moment))
         poison.hold(delivery, count: count, now: moment.monotonic, random: &random)
     }
 
@@ -158,6 +161,10 @@ struct DeliveryIntake {
     mutating func releaseSuspects() -> [UInt64] {
         let suspects = poison.takeAll()
         if !suspects.isEmpty { redeliveries.returnedUnread() }
+        for suspect in suspects {
+            guard let mark = JournalMark.make(unread: suspect) else { continue }
+            redeliveries.with { $0.givenBack.note(mark, returns: DeliveryReader.returns(of: suspect)) }
+        }
         return suspects.map(\.deliveryTag)
     }
 
@@ -174,8 +181,12 @@ struct DeliveryIntake {
     }
 
     /// A job goes back to the broker unsent.
-    func handedBack(_ key: RedeliveryKey, at moment: Moment) {
-        redeliveries.with { $0.handedBack(key, now: moment.monotonic) }
+    func handedBack(_ job: JobInFlight, at moment: Moment) {
+        let (key, mark, returns) = (job.redeliveryKey, job.journalMark, job.origin.returns)
+        redeliveries.with {
+            if let key { $0.handedBack(key, now: moment.monotonic) }
+            $0.givenBack.note(mark, returns: returns)
+        }
     }
 
     // MARK: Lent deliveries

@@ -101,11 +101,16 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     private var pausedAt: MonotonicTime?
 
     private let lanes: Int
+    /// The jobs that went back to the broker unsent.
+    var givenBack: GivenBackJobs
 
     /// Starts with nothing to remember.
     ///
     /// - Parameter lanes: On how many lanes the route lives.
-    init(lanes: Int = 1) { self.lanes = lanes }
+    init(lanes: Int = 1) {
+        self.lanes = lanes
+        givenBack = GivenBackJobs(limit: lanes * Self.limit)
+    }
 
     /// How many different jobs of ended generations are remembered.
     var count: Int { known.count }
@@ -261,6 +266,35 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         for one in found.unfinished { bytes -= one.bytes }
         known[oldest.key] = nil
     }
+}
+
+/// The jobs that this worker gave back to the broker unsent, by the marks of their messages. However often a job had come
+/// back by then, it did not end this worker. Remembered as long as the worker lives: a route may be paused for days.
+struct GivenBackJobs {
+    /// How many jobs are remembered. The oldest is forgotten first, and its returns then count again.
+    let limit: Int
+    private var known: [UInt64: Int64] = [:]
+    private var order = Deque<UInt64>()
+
+    /// Nothing was given back.
+    init(limit: Int) { self.limit = limit }
+
+    /// A job goes back.
+    ///
+    /// - Parameters:
+    ///   - mark: The mark of its message (`JournalMark`).
+    ///   - returns: How often it had come back before.
+    mutating func note(_ mark: UInt64, returns: Int64) {
+        if known[mark] == nil {
+            order.append(mark)
+            if order.count > limit, let oldest = order.popFirst() { known[oldest] = nil }
+        }
+        known[mark] = max(known[mark] ?? 0, returns + 1)
+    }
+
+    /// How many returns of a message do not count, the one that this worker caused last among them; 0 for a message
+    /// that it never gave back.
+    func returns(of mark: UInt64) -> Int64 { known[mark] ?? 0 }
 }
 
 extension RedeliveryMemory.Finding: Sendable where Job: Sendable {}

@@ -52,7 +52,7 @@ final class RouteArrivals {
     /// - Returns: False when the delivery's tag is out of sequence, which means the channel cannot be trusted any more.
     func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
         let isRedelivered = delivery.redelivered
-        let returns = isRedelivered ? DeliveryReader.returns(of: delivery) : 0
+        let returns = DeliveryReader.returns(of: delivery)
         let treatment = deliveries.arrived(delivery, returns: returns, earlier: earlier, at: moment)
         guard let treatment else { return false }
         tally.counters.jobsReceived += 1

@@ -198,7 +198,7 @@ final class RouteDeliveries {
 
     /// A job goes back to the broker unsent, for another worker.
     func giveBack(_ job: JobInFlight, at moment: Moment) {
-        if let key = job.redeliveryKey { intake.handedBack(key, at: moment) }
+        intake.handedBack(job, at: moment)
         if job.lent == nil { ledger.requeue(job, at: moment) } else { peers.giveBackLent(job) }
     }
 

@@ -98,7 +98,7 @@ final class JobInFlight {
     var resultID: UUIDBytes?
     /// The `redeliveryKey`, once it was computed.
     var knownKey: RedeliveryKey?
-    /// The message's mark in the journal. Computed on first use, which only happens with a journal.
+    /// The message's mark. Computed on first use: with a journal, or when the job goes back unsent.
     private(set) lazy var journalMark = JournalMark.make(job.bytes, body: job.body, id: job.jobID)
     /// The job's place among the route's open deliveries; nil once the job is settled or its channel is gone.
     var slot: Int?

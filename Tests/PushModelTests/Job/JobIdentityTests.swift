@@ -184,7 +184,7 @@ struct JobIdentityTests {
         }.message()
         let body = message.body
         let defect = JobDecoder().refuseUnread(message, .poison, "often", now: 0, random: { 0 })
-        #expect(defect.reason == .poison && defect.report.outcome == .invalid && defect.report.action == .fixRequest)
+        #expect(defect.reason == .poison && defect.report.outcome == .exhausted && defect.report.action == .replay)
         #expect(defect.job.text(defect.job.jobID) == MessageBuilder.id)
         #expect(defect.job.body == body && defect.job.tokenCount == 0 && defect.job.isUnread)
         #expect(defect.job.environment == .production && defect.job.text(defect.job.topic) == "com.example.app")

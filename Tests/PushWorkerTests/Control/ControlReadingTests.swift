@@ -75,4 +75,53 @@ struct ControlReadingTests {
         #expect(reading.takeFresh() == [pause])
         #expect(reading.takeFresh() == [])
     }
+
+    private let cancel = ControlCommand(
+        id: "2", action: .cancel, target: .campaign("c/"), author: "anna", issuedAt: 0)
+    private let resume = ControlCommand(
+        id: "3", action: .resume, target: .campaign("c/"), author: "anna", issuedAt: 0)
+
+    /// The fate of a job of the campaign.
+    private func fate(_ reading: ControlReading) -> CampaignIndex.Fate {
+        reading.state.campaigns(at: 0).fate(of: "c/1".utf8Span.span, at: 0)
+    }
+
+    @Test("The stream was read once the message was read that was the last one at first, however long that takes")
+    func lastOffset() {
+        var reading = ControlReading(now: time(0), lastOffset: 45_000)
+        reading.heard(cancel, offset: 0, now: time(0), wall: 0)
+        for step in 1..<50 { reading.heard(nil, offset: Int64(step * 900), now: time(step * 100), wall: 0) }
+        #expect(!isComplete(&reading, at: 4_999) && !reading.isUsable)
+        #expect(!isComplete(&reading, at: 5_000) && reading.isUsable, "the lanes begin with what is known")
+        #expect(fate(reading) == .paused(until: nil), "a command that is not read yet may take it back")
+        reading.heard(resume, offset: 45_000, now: time(60_000), wall: 0)
+        #expect(isComplete(&reading, at: 60_000) && fate(reading) == .goesOn && reading.takeFresh() == [])
+        reading.heard(cancel, offset: 45_001, now: time(60_001), wall: 0)
+        #expect(reading.takeFresh() == [cancel])
+        if case .cancelled = fate(reading) {} else { Issue.record("all commands are known now") }
+    }
+
+    @Test("A silence in the midst of the stream is not its end")
+    func silence() {
+        var reading = ControlReading(now: time(0), lastOffset: 9)
+        reading.heard(cancel, offset: 0, now: time(0), wall: 0)
+        #expect(!isComplete(&reading, at: 4_000) && reading.isUsable && !reading.state.isWhole)
+    }
+
+    @Test("A worker that knows commands follows them until all others are read")
+    func keeps() {
+        var reading = ControlReading(
+            now: time(0), lastOffset: 9, patience: ControlReading.laterPatience, beginsEarly: false)
+        reading.heard(cancel, offset: 0, now: time(0), wall: 0)
+        #expect(!isComplete(&reading, at: 600_000) && !reading.isUsable)
+    }
+
+    @Test("A message of a stream that seemed empty puts the reading in doubt; one of another queue has no offset")
+    func doubt() {
+        var reading = ControlReading(now: time(0))
+        reading.heard(cancel, now: time(0), wall: 0)
+        #expect(!reading.isInDoubt)
+        reading.heard(cancel, offset: 0, now: time(0), wall: 0)
+        #expect(reading.isInDoubt)
+    }
 }

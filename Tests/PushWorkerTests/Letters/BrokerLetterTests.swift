@@ -13,6 +13,8 @@ struct BrokerLetterTests {
     private struct Death {
         var queue: String
         var reason: String
+        /// The producer's `expiration`, which the broker took off.
+        var expiration: String?
     }
 
     /// A letter as it stands on the wire.
@@ -36,7 +38,8 @@ struct BrokerLetterTests {
                 return [UInt8(ascii: "F")]
                     + long(
                         text("reason", death.reason) + text("queue", death.queue) + short("routing-keys")
-                            + [UInt8(ascii: "A")] + long(keys))
+                            + [UInt8(ascii: "A")] + long(keys)
+                            + (death.expiration.map { text("original-expiration", $0) } ?? []))
             }
             table += short("x-death") + [UInt8(ascii: "A")] + long(tables)
         }
@@ -47,7 +50,7 @@ struct BrokerLetterTests {
         let properties = keyRange.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
-            channel: 1, deliveryTag: 1, redelivered: false, bytes: bytes, exchange: 0..<0, routingKey: keyRange,
+            channel: 1, deliveryTag: 1, redelivered: returns > 0, bytes: bytes, exchange: 0..<0, routingKey: keyRange,
             properties: properties, body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count),
             isTruncated: false)
     }
@@ -64,9 +67,9 @@ struct BrokerLetterTests {
             ("apns.q.jobs.app", "expired", "app", "expired", "ExpirationPassed", [0, 1, 2]),
             ("apns.q.jobs.app.high", "expired", "app", "expired", "ExpirationPassed", [0, 1, 2]),
             ("apns.q.jobs.unrouted", "expired", nil, "expired", "ExpirationPassed", [0, 1, 2]),
-            ("apns.q.jobs.app", "delivery_limit", "app", "invalid", "Poison", [0]),
-            ("apns.q.jobs.app.return", "delivery_limit", "app", "invalid", "Poison", [0]),
-            ("apns.q.jobs.unrouted.return", "delivery_limit", nil, "invalid", "Poison", [0]),
+            ("apns.q.jobs.app", "delivery_limit", "app", "exhausted", "Poison", [0]),
+            ("apns.q.jobs.app.return", "delivery_limit", "app", "exhausted", "Poison", [0]),
+            ("apns.q.jobs.unrouted.return", "delivery_limit", nil, "exhausted", "Poison", [0]),
             ("apns.q.jobs.return", "expired", "return", "expired", "ExpirationPassed", [0, 1, 2]),
             ("apns.q.jobs.high.high", "expired", "high", "expired", "ExpirationPassed", [0, 1, 2]),
         ] as [(String, String, String?, String, String, [Int])])
@@ -79,6 +82,25 @@ struct BrokerLetterTests {
         #expect(letter.report.outcome.rawValue == outcome && letter.report.reason?.rawValue == word)
         #expect(letter.indexes == indexes)
         #expect(letter.job.job.redelivered)
+    }
+
+    @Test(
+        "The result of an expired job says whose time was over",
+        arguments: [
+            ("60000", "expiration (60000 ms)", true), (nil, "message-ttl", false), ("soon", "message-ttl", false),
+            ("", "message-ttl", false),
+        ] as [(String?, String, Bool)])
+    func expiration(_ row: (expiration: String?, words: String, isProducers: Bool)) throws {
+        let death = Death(queue: "apns.q.jobs.app", reason: "expired", expiration: row.expiration)
+        let detail = try #require(read([death])?.report.detail)
+        #expect(detail.contains(row.words) && detail.contains("tell the operator") != row.isProducers)
+    }
+
+    @Test("Nobody knows why a job came back too often, so its result is that of a job to replay")
+    func deliveryLimit() throws {
+        let report = try #require(read([Death(queue: "apns.q.jobs.app", reason: "delivery_limit")])?.report)
+        #expect(report.outcome == .exhausted && report.action == .replay)
+        #expect(report.detail?.contains("died") == true && report.detail?.contains("given back") == true)
     }
 
     @Test(

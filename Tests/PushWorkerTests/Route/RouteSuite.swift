@@ -50,14 +50,19 @@ extension RouteSuite {
 
     /// A delivery in wire form, the first of its channel.
     func delivery(
-        returns: Int, topic: String = "com.example.app", id: String? = "job-1", headers: [(String, String)] = [],
-        padding: String? = nil, exchange: String? = nil, routingKey: String? = nil,
+        returns: Int, acquired: Int? = nil, isRedelivered: Bool? = nil, topic: String = "com.example.app",
+        id: String? = "job-1", headers: [(String, String)] = [], padding: String? = nil, exchange: String? = nil,
+        routingKey: String? = nil,
         body: String = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         func long(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 255)] + bytes }
-        var table = short("x-delivery-count") + [UInt8(ascii: "l")]
-        table += (0..<8).reversed().map { UInt8(truncatingIfNeeded: returns >> (8 * $0)) }
+        func number(_ name: String, _ number: Int) -> [UInt8] {
+            let bytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            return short(name) + [UInt8(ascii: "l")] + bytes
+        }
+        var table = number("x-delivery-count", returns)
+        if let acquired { table += number("x-acquired-count", acquired) }
         for (name, text) in headers { table += short(name) + [UInt8(ascii: "S")] + long(Array(text.utf8)) }
         // Padding goes into correlation_id, reply_to, type and app_id.
         let padded: UInt16 = padding == nil ? 0 : 1 << 10 | 1 << 9 | 1 << 5 | 1 << 3
@@ -76,10 +81,9 @@ extension RouteSuite {
         let properties = key.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
-            channel: 1, deliveryTag: 1, redelivered: returns != 0, bytes: bytes, exchange: exchangeRange,
-            routingKey: key, properties: properties, body: properties.upperBound..<bytes.count,
-            bodySize: UInt64(body.utf8.count),
-            isTruncated: false)
+            channel: 1, deliveryTag: 1, redelivered: isRedelivered ?? (returns != 0), bytes: bytes,
+            exchange: exchangeRange, routingKey: key, properties: properties,
+            body: properties.upperBound..<bytes.count, bodySize: UInt64(body.utf8.count), isTruncated: false)
     }
 
     /// A time in seconds.
