@@ -131,13 +131,6 @@ package enum TopologyNames {
     }
     /// How the names of queues begin that clients make for themselves.
     package static let clientQueuePrefixes = [replyQueuePrefix, tapQueuePrefix]
-    /// Whether a queue is one to which only tiers lead.
-    ///
-    /// - Parameter queue: The queue's name.
-    package static func isReturnQueue(_ queue: String) -> Bool {
-        // A route may be called `return`.
-        isJobQueue(queue) && queue.dropFirst(jobQueuePrefix.count).hasSuffix(returnSuffix)
-    }
     /// Whether a queue holds jobs on their way: those of routes and those of tiers.
     ///
     /// - Parameter queue: The queue's name.

@@ -30,10 +30,11 @@ struct BrokerLetter {
     ///
     /// - Parameters:
     ///   - delivery: The letter.
+    ///   - trusted: The exchanges of `jobs.from`.
     ///   - now: The time, in milliseconds since 1970.
     /// - Returns: Nil for a letter with which nothing is to be done: its job was rejected by a worker, which publishes
     ///   the result itself, or no queue of jobs ended the job.
-    init?(_ delivery: borrowing Delivery, now: Int64) {
+    init?(_ delivery: borrowing Delivery, trusting trusted: [[UInt8]] = [], now: Int64) {
         guard let death = Self.lastDeath(of: delivery), let cause = Cause(rawValue: death.reason),
             TopologyNames.isJobQueue(death.queue)
         else { return nil }
@@ -44,19 +45,19 @@ struct BrokerLetter {
         let isUnread = cause == .deliveryLimit || DeliveryReader.returns(of: delivery) >= PoisonWatch<Delivery>.limit
         // The broker does not say whether it had delivered the job before.
         var message = JobMessage(
-            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body, redelivered: true,
-            way: TopologyNames.isReturnQueue(death.queue) ? .returned : .published)
-        // Letters from queues of jobs without a route have another key than their jobs.
-        if let key = death.routingKey {
-            let start = message.bytes.count
-            message.bytes += key
-            message.routingKey = start..<message.bytes.count
-        }
+            bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body, redelivered: true)
+        // The letter has the key of its job, except for one without a route. That one's key stands in `x-death` alone,
+        // where brokers before 4.0 keep what a producer wrote. So its results name no app.
         // What cannot be read was of no use to a worker either. The result then has fewer fields.
-        _ = try? DeliveryReader.read(delivery.properties, into: &message)
+        let foreign = try? DeliveryReader.read(delivery.properties, into: &message)
+        let start = message.bytes.count
+        message.bytes += death.exchange
+        message.way = DeliveryWay(
+            exchange: start..<message.bytes.count, foreignDeath: foreign, in: message.bytes, trusting: trusted)
+        let isUntrusted = message.way.isUntrusted
         var read = Self.job(message, isUnread: isUnread, now: now)
-        // Only a routing key proves that a producer may speak of an app.
-        if !read.hasLegibleKey { read.forgetOwnPlace() }
+        // Only a routing key under the broker's permissions proves that a producer may speak of an app.
+        if isUntrusted { read.forgetPlace() } else if !read.hasLegibleKey { read.forgetOwnPlace() }
         job = JobInFlight(
             job: read, refusal: report, deliveryTag: 0, generation: 0, properties: delivery.properties,
             receivedAt: now)
@@ -109,8 +110,8 @@ struct BrokerLetter {
     private struct Death {
         let queue: String
         let reason: String
-        /// The key that the message had in that queue.
-        let routingKey: [UInt8]?
+        /// The exchange by which the message had come to that queue. Brokers before 4.0 keep what a producer wrote here.
+        let exchange: [UInt8]
         /// The producer's AMQP property `expiration`, which the broker takes off an expired message. Absent where the
         /// producer set none (seen on 3.10.8, 4.0.5 and 4.3.6).
         let expiration: String?
@@ -122,8 +123,8 @@ struct BrokerLetter {
             case .array(let deaths)? = headers["\(BrokerHeader.death)"], case .table(let last)? = deaths.first,
             case .text(let queue)? = last["queue"], case .text(let reason)? = last["reason"]
         else { return nil }
-        var routingKey: [UInt8]?
-        if case .array(let keys)? = last["routing-keys"], case .text(let key)? = keys.first { routingKey = key }
+        var exchange: [UInt8] = []
+        if case .text(let name)? = last["exchange"] { exchange = name }
         var expiration: String?
         // A number, as the broker checked when the job was published. Older brokers let producers write `x-death`.
         if case .text(let text)? = last["original-expiration"], (1...20).contains(text.count),
@@ -133,7 +134,7 @@ struct BrokerLetter {
         }
         return Death(
             queue: String(decoding: queue, as: UTF8.self), reason: String(decoding: reason, as: UTF8.self),
-            routingKey: routingKey, expiration: expiration)
+            exchange: exchange, expiration: expiration)
     }
 
     /// The most bytes of headers. Jobs that no worker has seen may have more of them than workers allow.

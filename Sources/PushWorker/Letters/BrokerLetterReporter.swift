@@ -169,6 +169,7 @@ final class BrokerLetterReporter: Sendable {
             to: targets, clientName: "\(settings.instance) letters", bodyLimit: JobDecoder.maximumBodyLength,
             patience: Self.patience)
         defer { client.close() }
+        let trusted = settings.jobsFrom.map { Array($0.utf8) }
         let prefetch = progress.isCareful ? 1 : RefusedLetters.most + Self.prefetch
         try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: UInt16(prefetch))
         while !isStopping {
@@ -180,7 +181,7 @@ final class BrokerLetterReporter: Sendable {
                 _ = try client.takeOutcomes()
                 continue
             }
-            if let letter = BrokerLetter(delivery, now: WallClock.milliseconds()) {
+            if let letter = BrokerLetter(delivery, trusting: trusted, now: WallClock.milliseconds()) {
                 guard try settle(letter, delivery.deliveryTag, &progress, by: client) else { continue }
             }
             try client.acknowledge(delivery)

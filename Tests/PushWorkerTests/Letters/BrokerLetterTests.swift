@@ -13,6 +13,7 @@ struct BrokerLetterTests {
     private struct Death {
         var queue: String
         var reason: String
+        var exchange = "apns.jobs"
         /// The producer's `expiration`, which the broker took off.
         var expiration: String?
     }
@@ -37,7 +38,8 @@ struct BrokerLetterTests {
                 let keys = [UInt8(ascii: "S")] + long(Array("development.normal.com.example.app".utf8))
                 return [UInt8(ascii: "F")]
                     + long(
-                        text("reason", death.reason) + text("queue", death.queue) + short("routing-keys")
+                        text("reason", death.reason) + text("queue", death.queue) + text("exchange", death.exchange)
+                            + short("routing-keys")
                             + [UInt8(ascii: "A")] + long(keys)
                             + (death.expiration.map { text("original-expiration", $0) } ?? []))
             }
@@ -144,11 +146,30 @@ struct BrokerLetterTests {
         #expect(seldom.indexes == [0, 1, 2])
     }
 
-    @Test("A job without a route has the environment and the topic of its own key")
+    @Test("A job without a route names no app, because a producer may have written the key in x-death")
     func originalKey() throws {
         let death = Death(queue: "apns.q.jobs.unrouted", reason: "expired")
         let letter = try #require(BrokerLetter(letter([death], key: "invalid.-.-"), now: Self.now))
-        #expect(letter.route == nil && letter.job.job.environment == .development)
-        #expect(letter.job.job.bytes[letter.job.job.topic].elementsEqual("com.example.app".utf8))
+        #expect(letter.route == nil && letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
+    }
+
+    @Test("A job that came by a producer's own exchange speaks in nobody's name")
+    func foreignExchange() throws {
+        let death = Death(queue: "apns.q.jobs.app", reason: "expired", exchange: "apns.q.reply.shop.e")
+        let letter = try #require(BrokerLetter(letter([death]), now: Self.now))
+        #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
+        let trusted = try #require(
+            BrokerLetter(self.letter([death]), trusting: [Array("apns.q.reply.shop.e".utf8)], now: Self.now))
+        #expect(trusted.job.job.environment == .development)
+    }
+
+    @Test("A job that another queue's dead letters led to its queue speaks in nobody's name")
+    func foreignQueue() throws {
+        let deaths = [
+            Death(queue: "apns.q.jobs.app", reason: "expired"),
+            Death(queue: "apns.q.reply.shop.dlx", reason: "expired", exchange: ""),
+        ]
+        let letter = try #require(BrokerLetter(letter(deaths), now: Self.now))
+        #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
     }
 }
