@@ -118,11 +118,13 @@ enum KeyFileForm: Equatable {
             self = .blank
             return
         }
+        if let object = KeyFileObject(der: bytes) {
+            self = .der(object)
+            return
+        }
         switch text[start] {
-        case DERReader.Tag.sequence where KeyFileObject(der: bytes) != nil:
-            self = KeyFileObject(der: bytes).map { .der($0) } ?? .unknown
-        // A length of several bytes, which no text has here.
-        case DERReader.Tag.sequence where bytes.count > 1 && bytes[1] >= 0x80: self = .cutDER
+        // A length of several bytes, or the tag of a number or a string of bytes: no text has these here.
+        case DERReader.Tag.sequence where bytes.count > 2 && (bytes[1] >= 0x80 || bytes[2] < 0x09): self = .cutDER
         case 0xFE, 0xCE: self = [0xED, 0xCE].contains(bytes.dropFirst().first) ? .javaKeyStore : .unknown
         case UInt8(ascii: "{"): self = .json
         case UInt8(ascii: "<"): self = .webPage
@@ -200,7 +202,7 @@ extension KeyFileForm {
         }
     }
 
-    private static let wanted = "it begins with -----BEGIN PRIVATE KEY-----"
+    private static let wanted = "it is PEM text, not encrypted"
     private static let again = "copy the whole file again"
 
     /// The first object that is known.

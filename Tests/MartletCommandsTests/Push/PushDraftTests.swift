@@ -78,7 +78,7 @@ struct PushDraftTests {
         arguments: [
             ("", "com.a", "ends too early (at byte 0)"),
             (#"{"a":NaN}"#, "com.a", "(at byte 5)"), ("[1]", "com.a", "not a JSON object"),
-            ("{\"a\":", "com.a", "not valid JSON"),
+            ("{\"a\":", "com.a", "ends too early"),
             (#"{"a":"\#(String(repeating: "x", count: 4089))"}"#, "com.a", "4097 bytes, and APNs takes 4096"),
             (#"{"a":"\#(String(repeating: "x", count: 5113))"}"#, "com.a.voip", "5121 bytes, and APNs takes 5120"),
         ])

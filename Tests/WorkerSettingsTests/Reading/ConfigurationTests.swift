@@ -360,7 +360,7 @@ struct ConfigurationTests {
             try fixture.errors("# nothing\n") == [
                 "martlet.yaml:1:1: routes: at least one route is needed (or MARTLET_ROUTES)"
             ])
-        try Data([0xff, 0xfe, 0x20]).write(to: URL(fileURLWithPath: "\(fixture.directory)/bytes.yaml"))
+        try Data([0x61, 0xff, 0x20]).write(to: URL(fileURLWithPath: "\(fixture.directory)/bytes.yaml"))
         guard
             case .failure(let errors) = ConfigurationLoader.load(
                 file: "\(fixture.directory)/bytes.yaml", environment: [:])
