@@ -9,7 +9,7 @@ import WorkerSettings
 
 @Suite("Servers and tools of other makers", .serialized, .ownThread, .timeLimit(.minutes(2)))
 struct RoutesServerTests {
-    /// nghttpd and nginx, which answer 200 for one device token.
+    /// nghttpd and nginx, which answer 200 for one device token. Only nginx can be told to sign its answers, as APNs does.
     final class Servers: Sendable {
         let nghttpdPort: Int
         let nginxPort: Int
@@ -55,7 +55,7 @@ struct RoutesServerTests {
               fastcgi_temp_path \(root)/fastcgi; uwsgi_temp_path \(root)/uwsgi; scgi_temp_path \(root)/scgi;
               server {
                 listen 127.0.0.1:\(port) ssl http2; ssl_certificate \(certificate); ssl_certificate_key \(key);
-                root \(root)/htdocs; error_page 405 =200 $uri;
+                root \(root)/htdocs; error_page 405 =200 $uri; add_header apns-id $http_apns_id always;
               }
             }
 
@@ -67,7 +67,7 @@ struct RoutesServerTests {
         }
     }
 
-    @Test("nghttpd and nginx take pushes of one worker, each through the route of its environment")
+    @Test("nginx takes pushes of a worker; of what nghttpd took nobody knows, because it does not sign its answers")
     func servers() async throws {
         let token = String(decoding: Tokens.good, as: UTF8.self)
         let servers = try Servers(token: token)
@@ -85,15 +85,18 @@ struct RoutesServerTests {
         let client = try JobClient(stack)
         defer { client.close() }
         let worker = try stack.startWorker()
-        for environment in ["production", "development"] {
-            let job = TestJob.raw(token: .text(token)).keyed("\(environment).normal.com.example.app")
-            try client.publish((0..<300).map { (job, "\(environment) \($0)") })
-        }
-        for (environment, route) in [("production", "nghttpd"), ("development", "nginx")] {
-            let results = try (0..<300).map { try client.result("\(environment) \($0)").result }
-            #expect(Set(results.map(\.status)) == [200], "\(route): \(results.compactMap(\.detail).first ?? "")")
-            #expect(Set(results.map(\.outcome)) == ["accepted"], "\(route)")
+        // A worker does not go on for long with a server that signs nothing.
+        for (route, environment, count) in [("nginx", "development", 300), ("nghttpd", "production", 2)] {
+            let job = TestJob.raw(token: .text(token), headers: [("x-apns-on-unknown", .text("report"))])
+                .keyed("\(environment).normal.com.example.app")
+            try client.publish((0..<count).map { (job, "\(environment) \($0)") })
+            let results = try (0..<count).map { try client.result("\(environment) \($0)").result }
+            let isSigned = route == "nginx"
+            let why = "\(route): \(results.compactMap(\.detail).first ?? "")"
+            #expect(Set(results.map(\.outcome)) == [isSigned ? "accepted" : "unknown"], "\(why)")
             #expect(Set(results.map(\.route)) == [route])
+            if isSigned { continue }
+            for number in 0..<count { _ = try client.next("\(environment) \(number)", from: "apns.q.dead") }
         }
         #expect(try stack.leftovers() == [:])
         try client.expectNothing(in: "apns.q.dead")

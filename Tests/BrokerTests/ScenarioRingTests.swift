@@ -37,6 +37,7 @@ struct ScenarioRingTests {
     static let expectations = [
         Expectation(name: "bad-address"), Expectation(name: "certificate-trouble"),
         Expectation(name: "everyday", outcomes: ["accepted", "dead_token"]), Expectation(name: "far-away"),
+        Expectation(name: "gateway"),
         Expectation(name: "goaway-storm", attempts: .some),
         Expectation(name: "half-open", losesAnswers: true, attempts: .unseen),
         Expectation(name: "lost-answers", losesAnswers: true),

@@ -48,6 +48,10 @@ struct FleetPicture: Equatable {
         var state: String
         /// Why it is not ready, or what hinders it although it is: the first reason of its workers in the best state.
         var reason: String?
+        /// Whether that reason is that the broker does not take what it publishes.
+        var isRefused = false
+        /// Whether the worker that gives that reason has no connection to APNs.
+        var isConnecting = false
         /// The limits that keep it from pushing more, of all its workers, each limit once.
         var limits: [String] = []
         /// The workers that serve it.
@@ -156,8 +160,10 @@ struct FleetPicture: Equatable {
         func rank(_ state: String) -> Int { states.firstIndex(of: state) ?? states.count }
         let best = parts.min { rank($0.route.state) < rank($1.route.state) }?.route
         let ready = RouteState.ready.rawValue
-        let reason = parts.lazy.filter { $0.route.state == best?.state }.compactMap(\.route.reason).first
-        var joined = Route(name: name, state: best?.state ?? "", reason: reason)
+        let speaker = parts.first { $0.route.state == best?.state && $0.route.reason != nil }?.route
+        var joined = Route(name: name, state: best?.state ?? "", reason: speaker?.reason)
+        joined.isRefused = speaker?.isRefused ?? false
+        joined.isConnecting = speaker?.connections == 0
         for (worker, route) in parts {
             joined.workers.append(worker.report.instance)
             if best?.state == ready, ![ready, RouteState.starting.rawValue].contains(route.state) {

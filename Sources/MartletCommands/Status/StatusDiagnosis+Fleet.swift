@@ -83,14 +83,14 @@ extension StatusDiagnosis {
         let unready = facts.fleet.live(at: facts.at).filter { $0.condition(at: facts.at) == .notReady }
         let unreadyNames = Set(unready.map(\.report.instance))
         return routes.compactMap { route in
-            // A reason that concerns a whole worker is in the finding about the worker. Connections to APNs open by
-            // themselves.
-            guard route.state == RouteState.ready.rawValue, let reason = route.reason, !reason.hasPrefix("APNs: "),
+            // A reason that concerns a whole worker is in the finding about the worker.
+            guard route.state == RouteState.ready.rawValue, let reason = route.reason,
                 !route.workers.allSatisfy(unreadyNames.contains)
             else { return nil }
             let object = "route \(route.name)"
-            let isRefused = Self.refusals.contains(reason) || reason.hasPrefix("the broker closed")
-            guard isRefused else {
+            guard route.isRefused else {
+                // Connections to APNs open by themselves.
+                guard !route.isConnecting else { return nil }
                 return StatusFinding(
                     urgency: .soon, object: object, detail: "it pushes, but: \(reason)",
                     next: "martlet check \(facts.configurationOption)")
@@ -103,12 +103,6 @@ extension StatusDiagnosis {
                     : "martlet topology check \(facts.configurationOption)")
         }
     }
-
-    /// The reasons of a route whose messages a queue refuses or leaves unconfirmed, or for which no queue is bound.
-    private static let refusals: Set<String> = [
-        "results_full", "results_unroutable", "results_unconfirmed", "dead_full", "dead_unroutable", "dead_unconfirmed",
-        "retry_full", "retry_unroutable", "retry_unconfirmed",
-    ]
 
     /// Routes that push in some workers only, or that doubt their device tokens.
     var troubledRoutes: [StatusFinding] {

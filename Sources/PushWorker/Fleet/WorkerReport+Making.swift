@@ -21,7 +21,8 @@ extension WorkerReport {
             let counted = counters[route.name]
             return Route(
                 name: route.name, state: route.state, reason: route.reason.map(Self.cut),
-                limitedBy: route.limitedBy ?? RouteLimit.nothing.rawValue, connections: route.connections,
+                isRefused: route.refusal == nil ? nil : true, limitedBy: route.limitedBy ?? RouteLimit.nothing.rawValue,
+                connections: route.connections,
                 inFlight: counted?.inFlight ?? 0, waiting: counted?.waiting ?? 0,
                 accepted: counted?.outcomes.accepted ?? 0, holdsTokens: counted?.holdsTokens ?? false,
                 deadTokens: counted?.deadTokens)

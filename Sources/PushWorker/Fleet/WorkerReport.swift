@@ -15,6 +15,8 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         package var state: String
         /// Why it is not ready; nil when all is well.
         package var reason: String?
+        /// Whether the broker does not take what it publishes; nil for no, and from earlier versions.
+        package var isRefused: Bool?
         /// A ``RouteLimit``.
         package var limitedBy: String
         /// Usable connections to APNs.
@@ -32,13 +34,14 @@ package struct WorkerReport: Sendable, Equatable, Codable {
 
         /// Makes what is said of a route from its parts.
         package init(
-            name: String, state: String, reason: String? = nil, limitedBy: String = "nothing", connections: Int = 0,
-            inFlight: Int = 0, waiting: Int = 0, accepted: Int = 0, holdsTokens: Bool = false,
+            name: String, state: String, reason: String? = nil, isRefused: Bool? = nil, limitedBy: String = "nothing",
+            connections: Int = 0, inFlight: Int = 0, waiting: Int = 0, accepted: Int = 0, holdsTokens: Bool = false,
             deadTokens: DeadTokenKnowledge? = nil
         ) {
             self.name = name
             self.state = state
             self.reason = reason
+            self.isRefused = isRefused
             self.limitedBy = limitedBy
             self.connections = connections
             self.inFlight = inFlight

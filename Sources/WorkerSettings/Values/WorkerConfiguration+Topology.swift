@@ -13,9 +13,11 @@ extension WorkerConfiguration {
     ///
     /// - Parameter virtualHost: The virtual host of the broker URI.
     package func topology(virtualHost: String) -> BrokerTopology {
-        BrokerTopology(
+        var topology = BrokerTopology(
             routes: topologyRoutes, tiers: retryTiers, holdingLimit: retry.holdingLimit,
             resultsQueues: results.queues, virtualHost: virtualHost)
+        topology.trustedExchanges = Set(jobsFrom)
+        return topology
     }
 
     /// Where jobs of each (environment, topic) belong; positions are those of ``routes``.

@@ -266,7 +266,7 @@ struct StatusDiagnosisTests {
                 reports: [
                     StatusFixture.report("w-1"),
                     StatusFixture.report("w-2") {
-                        $0.routes[0].reason = "results_full"
+                        ($0.routes[0].reason, $0.routes[0].isRefused) = ("results_full", true)
                         $0.routes[0].limitedBy = "broker"
                     },
                 ]),
@@ -278,6 +278,7 @@ struct StatusDiagnosisTests {
                 reports: [
                     StatusFixture.report("w-1") {
                         $0.routes[0].reason = "the broker closed the publish channel: 404 NOT_FOUND"
+                        $0.routes[0].isRefused = true
                     }
                 ]),
             urgency: .now, object: "route shop", detail: "404 NOT_FOUND: RabbitMQ does not take",
@@ -293,12 +294,12 @@ struct StatusDiagnosisTests {
                 reports: [
                     StatusFixture.report("w-1") {
                         $0.reasons = ["results_full"]
-                        $0.routes[0].reason = "results_full"
+                        ($0.routes[0].reason, $0.routes[0].isRefused) = ("results_full", true)
                     },
                     StatusFixture.report("w-2") {
                         $0.share = "auto"
                         $0.routes.remove(at: 0)
-                        $0.routes[0].reason = "APNs: connecting"
+                        ($0.routes[0].reason, $0.routes[0].connections) = ("APNs: connecting", 0)
                     },
                 ]),
             urgency: .now, object: "worker w-1", detail: "not ready: results_full", next: "martlet health --ready"),

@@ -31,4 +31,12 @@ struct CredentialPageTests {
         let rows = page.rows("when", in: "Files that cannot be used")
         #expect(rows.contains { $0[1].hasSuffix("looked at every \(seconds) s") })
     }
+
+    @Test("Credentials says of each kind of file what it may be, and names no other setting")
+    func files() throws {
+        let listed = try Page(documentation: "Credentials").names("file", in: "Files that cannot be used")
+        let settings = try SourceCode.text("WorkerSettings/Keys/CredentialKeys.swift")
+        #expect(listed == ["key_file", "cert_file", "file"])
+        for name in listed { #expect(settings.contains("\"credentials[].\(name)\""), "\(name)") }
+    }
 }

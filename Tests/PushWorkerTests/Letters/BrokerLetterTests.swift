@@ -119,9 +119,10 @@ struct BrokerLetterTests {
     @Test("Only the indexes are reported that the job was about, under the id and the attempt of the job")
     func indexes() throws {
         let headers = [("x-apns-indexes", "1-2"), ("x-apns-v", "1"), ("x-apns-attempt", "3")]
-        // Only tiers lead to the queues of returns, so only there a worker wrote the attempt.
-        for (queue, attempt) in [("apns.q.jobs.app.return", 3), ("apns.q.jobs.app", 1), ("apns.q.jobs.return", 1)] {
-            let letter = try #require(read([Death(queue: queue, reason: "expired")], headers: headers))
+        // Only tiers publish to `apns.return`, so only what came by it has the attempt of a worker.
+        for (exchange, attempt) in [("apns.return", 3), ("apns.jobs", 1)] {
+            let death = Death(queue: "apns.q.jobs.app.return", reason: "expired", exchange: exchange)
+            let letter = try #require(read([death], headers: headers))
             #expect(letter.indexes == [1, 2])
             #expect(letter.job.job.attempt == attempt)
         }

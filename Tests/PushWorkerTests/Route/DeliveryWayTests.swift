@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorker
@@ -64,6 +65,20 @@ struct DeliveryWayTests {
             }
         #expect(found == expected)
         #expect(way.isUntrusted == (way.refusal(in: wire.bytes) != nil))
+    }
+
+    @Test("The page lists the ways, and refuses those that nothing proves")
+    func page() throws {
+        let rows = try Page(documentation: "Producers").rows("how a job comes", in: "Exchange and routing key")
+        let ways: [(exchange: String, death: String?)] = [
+            ("apns.jobs", nil), ("amq.topic", nil), ("mine", nil), ("apns.jobs", "mine"), ("", nil),
+        ]
+        try #require(rows.count == ways.count)
+        for (row, way) in zip(rows, ways) {
+            let wire = Wire(exchange: way.exchange, headers: way.death.map { [Wire.death([$0])] } ?? [])
+            let isRefused = try wire.way(trusting: ["amq.topic"]).isUntrusted
+            #expect(row[1].contains("\(Reason.untrustedSource.rawValue)") == isRefused, "\(row[0])")
+        }
     }
 
     @Test(

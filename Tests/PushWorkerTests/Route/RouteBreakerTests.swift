@@ -245,9 +245,10 @@ struct RouteBreakerTests {
         let longest = seconds(RouteBreaker.longestProbeDelay)
         #expect(
             rows[0] == [
-                "at once", "after \(seconds(RouteBreaker.firstProbeDelay))", "the wait doubles, up to \(longest)",
+                "at once, on a connection that has had [no push accepted](Credentials.md#when-apns-refuses-one)",
+                "after \(seconds(RouteBreaker.firstProbeDelay))", "the wait doubles, up to \(longest)",
             ])
-        let errors = "\(RouteBreaker.troubleLimit) answers of 429 or 5xx in a row"
+        let errors = "\(RouteBreaker.troubleLimit) answers in a row of 429 or 5xx, or that are not APNs'"
         let waits = RouteBreaker.freshBackoff
         #expect(
             rows[1] == [

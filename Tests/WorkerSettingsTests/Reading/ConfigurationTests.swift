@@ -87,6 +87,7 @@ struct ConfigurationTests {
         memory: { jobs: 1GiB }
         retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
         results: { device_token: omit, queues: 4 }
+        jobs: { from: [events, delayed] }
         replies: { allow: "." }
         admin: { listen: null }
         metrics: { detail: true }
@@ -103,6 +104,8 @@ struct ConfigurationTests {
         try fixture.write("trust.pem", String(decoding: authority.certificatePEM, as: UTF8.self))
         let configuration = try fixture.load(Self.everything).get()
         #expect(configuration.instance == "w-1")
+        #expect(configuration.jobsFrom == ["events", "delayed"])
+        #expect(configuration.topology(virtualHost: "/").trustedExchanges == ["events", "delayed"])
         #expect(configuration.broker.uris.map(\.revealed) == ["amqp://a:b@h1", "amqps://[::1]:5671/v"])
         #expect(configuration.broker.management?.revealed == "http://u:p@h:15672")
         #expect(configuration.broker.tls.certFile == "\(fixture.directory)/cert.pem")
@@ -211,7 +214,8 @@ struct ConfigurationTests {
         ),
         (
             "jobs: { from: [events, apns.q.reply.shop.e] }",
-            "24: jobs.from[1]: \"apns.q.reply.shop.e\" begins with apns.q."
+            "24: jobs.from[1]: \"apns.q.reply.shop.e\" begins with apns.q.: producers can declare such an exchange "
+                + "themselves, so it can never be trusted"
         ),
         ("jobs: { from: '' }", "15: jobs.from: must be an exchange's name, at most 255 bytes"),
         ("replies: { allow: \"(\" }", "19: replies.allow: not a regular expression: Unmatched ( or \\("),
