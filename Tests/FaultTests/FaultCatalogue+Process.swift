@@ -25,7 +25,7 @@ extension FaultCatalogue {
             $0.jobs = 0
             $0.workers = 0
             $0.settings = "lanes: 1\nprefetch: 500"
-            $0.outcomes = ["accepted", "invalid"]
+            $0.outcomes = ["accepted", "exhausted"]
         }
     ) { ring in
         // A job is given up when it has come back twenty times.
@@ -43,7 +43,7 @@ extension FaultCatalogue {
         try ring.startWorker()
         try await ring.untilDone()
         let outcomes = try await ring.outcomes()
-        ring.expect(outcomes == ["accepted": 1_498, "invalid": 2], "outcomes \(outcomes)")
+        ring.expect(outcomes == ["accepted": 1_498, "exhausted": 2], "outcomes \(outcomes)")
         let poisoned = ring.audit.look { state in
             state.outcomes.reduce(0) { $0 + ($1.key.reason == "Poison" ? $1.value : 0) }
         }

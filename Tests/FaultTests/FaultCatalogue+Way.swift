@@ -19,6 +19,11 @@ extension FaultCatalogue {
         ring.atEnd { try? ring.dropNothing() }
         try await ring.publish(200, prefix: "1")
         try await ring.untilDone()
+        // A worker counts its connections a moment after their first answers.
+        try await ring.until("its connections are counted") {
+            let count = try ring.worker.metric(connections)
+            return try count > 0 && count == ring.worker.metric(opened)
+        }
         let (before, pushes) = (try await ring.metric(connections), ring.pushes)
         let port = ring.simulator.port
         try await ring.strike { try $0.drop(["tcp dport \(port)", "tcp sport \(port)"]) }
