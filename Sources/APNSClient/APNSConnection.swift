@@ -229,10 +229,11 @@ final class APNSConnection: ReadinessHandler {
             return end(APNSClientError(.timedOut, "\(address) reads nothing any more"), now: now)
         }
         let isIdle = now >= lastHeard + settings.pingInterval
+        let isToBeAsked = machine.silencePassed(now: now)
         // A silent stream may mean that the whole connection is dead.
         if isIdle || resets > 0 {
             ping(now: now)
-        } else if machine.silencePassed(now: now) {
+        } else if isToBeAsked {
             ask(now: now)
         }
         flush(now: now)

@@ -46,6 +46,22 @@ package struct FieldTable: Sendable, Equatable {
         }
     }
 
+    /// Copies out of its buffer what can be used of a table that producers wrote: entries that are nested too deeply are
+    /// left out.
+    ///
+    /// - Parameter maximumSize: How many bytes the content may have.
+    /// - Throws: `malformedTable` if it is damaged or too large.
+    package init(
+        usableOf range: Range<Int>, in bytes: borrowing [UInt8], maximumSize: Int
+    ) throws(AMQPError) {
+        entries = []
+        var reader = FieldTableReader(range, maximumDepth: 64, maximumSize: maximumSize)
+        while let field = try reader.next(in: bytes) {
+            guard let value = try? FieldValue(field, in: bytes) else { continue }
+            entries.append(Entry(name: Array(bytes[field.name]), value: value))
+        }
+    }
+
     /// The value of the first entry with a name.
     ///
     /// - Parameter name: The name.

@@ -64,7 +64,7 @@ package struct BrokerMessage {
         correlationID = properties.correlationID.map(text)
         replyTo = properties.replyTo.map(text)
         guard let table = properties.headers,
-            let fields = try? FieldTable(reading: table, in: delivery.bytes, maximumSize: Self.maximumSize)
+            let fields = try? FieldTable(usableOf: table, in: delivery.bytes, maximumSize: Self.maximumSize)
         else { return }
         headers = fields.entries.map { (String(decoding: $0.name, as: UTF8.self), Self.text($0.value)) }
         guard case .array(let entries)? = fields["\(BrokerHeader.death)"] else { return }

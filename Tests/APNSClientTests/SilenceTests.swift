@@ -167,4 +167,20 @@ struct SilenceTests {
         try ring.turn { connection.machine.silence == .none }
         #expect(ring.server.accepted == 1 && ring.pool.openStreams == 1 && ring.pool.capacity > 0)
     }
+
+    @Test("It is found silent while its PING is due, too, and has nothing to do in the past")
+    func pingIsDue() throws {
+        let ring = try Ring {
+            $0.silence.beforeQuestion = .milliseconds(200)
+            $0.silence.beforeSilence = .milliseconds(200)
+            $0.pingInterval = .milliseconds(100)
+            $0.pingTimeout = .seconds(50)
+        }
+        try ring.send(try Jobs.make(), count: 1)
+        ring.server.frozen = [0]
+        ring.submit(try Jobs.make(), tags: 100..<101)
+        try ring.turn { ring.server.accepted == 2 && ring.pool.capacity > 0 }
+        let silent = try #require(ring.pool.connections.all.first { $0.machine.isSilent })
+        #expect(silent.nextDue > .now())
+    }
 }

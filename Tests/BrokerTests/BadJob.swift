@@ -170,7 +170,7 @@ extension BadJob {
         BadJob("a header table of 40,000 bytes", .badHeaders, .raw()).withTable(WireTable.wide(40_000)),
         BadJob("nine nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(9)),
         // What is nested too deeply to be read may hide by whose dead letters the job came. So nobody's app is named.
-        BadJob("15,000 nested header tables", .badHeaders, .raw()).withTable(WireTable.nested(15_000))
+        BadJob("15,000 nested header tables", .untrustedSource, .raw()).withTable(WireTable.nested(15_000))
             .with { $0.key = "-.-" },
         BadJob(
             "a header table of 40,000 bytes and a body over the limit", .badHeaders,

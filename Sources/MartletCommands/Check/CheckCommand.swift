@@ -36,7 +36,8 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
     var namedConfiguration: String? { source.config }
 
     func run() async throws {
-        var (report, configuration) = try await BlockingWork.run("check") { steps() }
+        // The parser of YAML recurses, up to 1,000 levels deep.
+        var (report, configuration) = try await BlockingWork.run("check", stackSize: 8 << 20) { steps() }
         if !offline, let configuration { await checkTiers(configuration, &report) }
         report.print(format.output)
         if report.status != .ok { throw report.status }

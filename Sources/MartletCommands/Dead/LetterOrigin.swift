@@ -62,6 +62,9 @@ struct LetterOrigin: Equatable {
             key = .failure(.foreignQueue(stranger))
         } else if let way = account.exchange, !Self.trusted.contains(way) {
             key = .failure(.foreignExchange(way))
+        } else if account.exchange == nil {
+            // Its headers cannot be read, or say nothing of the way.
+            key = .failure(.unproven)
         } else if isJobKey(routingKey) {
             key = .success(routingKey)
         } else {

@@ -105,7 +105,8 @@ package struct AnswerMeaning: Sendable, Equatable {
             self.init(.park, status, credential: .refused(.oneRoute))
         } else {
             switch status {
-            case 429, 500...599: self.init(.retry, status)
+            // Without a reason of APNs' nobody knows who gave the answer, so it proves no credential.
+            case 429, 500...599: self.init(.retry, status, credential: .unexamined)
             case 403: self.init(.rejected(.fixCredential), status, credential: .unexplained)
             default: self.init(.rejected(.fixRequest), status)
             }

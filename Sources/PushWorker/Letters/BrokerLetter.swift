@@ -119,7 +119,7 @@ struct BrokerLetter {
 
     private static func lastDeath(of delivery: borrowing Delivery) -> Death? {
         guard let range = try? MessagePropertyReader(delivery.bytes, delivery.properties).headers,
-            let headers = try? FieldTable(reading: range, in: delivery.bytes, maximumSize: maximumSize),
+            let headers = try? FieldTable(usableOf: range, in: delivery.bytes, maximumSize: maximumSize),
             case .array(let deaths)? = headers["\(BrokerHeader.death)"], case .table(let last)? = deaths.first,
             case .text(let queue)? = last["queue"], case .text(let reason)? = last["reason"]
         else { return nil }

@@ -85,7 +85,11 @@ struct DeliveryReader {
                 exchange: exchange, damagedHeadersOf: properties, in: message.bytes, trusting: trusted)
             damage = error
         }
-        if let damage { return .failure(refuse(message, .badHeaders, damage.message, now: now)) }
+        // Headers that cannot be used do not make an untrusted way better.
+        if let damage {
+            let reason: Reason = message.way.isUntrusted ? .untrustedSource : .badHeaders
+            return .failure(refuse(message, reason, damage.message, now: now))
+        }
         if let why = message.way.refusal(in: message.bytes) {
             return .failure(refuse(message, .untrustedSource, why, now: now))
         }
@@ -107,7 +111,25 @@ struct DeliveryReader {
                 ?? "no route takes this routing key: check its environment and topic against the workers' routes"
             return .failure(refuse(message, .noRoute, detail, now: now))
         }
+        if message.way == .published, isPublishedDirectly(exchange, in: message.bytes),
+            JobRoutingKey(message.routingKey, in: message.bytes.span) == nil
+        {
+            // The exact keys of the queue's bindings are legible. Another key came with `CC` or `BCC`, which RabbitMQ
+            // before 4.0.4 does not hold against topic permissions.
+            let detail =
+                "its routing key is not <environment>.<class>.<topic>, and CC or BCC led it here: publish it with its "
+                + "own key"
+            var defect = refuse(message, .untrustedSource, detail, now: now)
+            defect.job.forgetPlace()
+            return .failure(defect)
+        }
         return judge(decoder.decode(message, now: now, random: Self.bits), claim)
+    }
+
+    /// Whether a producer published the message to `apns.jobs`, and not to an exchange of `jobs.from`.
+    private func isPublishedDirectly(_ exchange: Range<Int>, in bytes: borrowing [UInt8]) -> Bool {
+        let name = bytes.span.extracting(exchange)
+        return name.isEqual(to: TopologyNames.jobs) || name.isEqual(to: TopologyNames.movingJobs)
     }
 
     /// Refuses a job that another route claims.

@@ -221,6 +221,13 @@ struct CheckCommandTests {
         #expect(outcome.text.contains("skipped  broker"))
     }
 
+    @Test("A configuration that is nested as deep as YAML allows is an error, and ends nothing")
+    func deepConfiguration() throws {
+        let text = String(repeating: "{a: ", count: 850) + "1" + String(repeating: "}", count: 850)
+        let outcome = try Executable.run(["check", "--offline", "-c", try directory.write(text, to: "deep.yaml")])
+        #expect(outcome.status == 78)
+    }
+
     @Test("A file that is not PKCS#12 fails with 78, and the words say which file and what it is")
     func notContainers() throws {
         let apple = try AppleStyleCertificates()

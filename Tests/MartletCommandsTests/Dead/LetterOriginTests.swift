@@ -40,7 +40,7 @@ struct LetterOriginTests {
                 what: "a job that expired in its queue, with headers like a worker's", routingKey: key, deaths: [shop],
                 account: "apns.q.jobs.shop", key: .success(key)),
             Row(
-                what: "the same without an account", routingKey: key, account: "", key: .success(key)),
+                what: "the same without an account", routingKey: key, account: "", key: .failure(.unproven)),
             Row(
                 what: "a retry copy", routingKey: key,
                 deaths: [death("apns.q.jobs.shop.return", "apns.return"), death("apns.q.retry.15s", "apns.retry.15s")],

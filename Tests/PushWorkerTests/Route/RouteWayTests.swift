@@ -31,6 +31,29 @@ final class RouteWayTests: RouteSuite {
         #expect(place(job) == "invalid.-.-")
     }
 
+    @Test("A job that CC or BCC led here under a key that is not legible is refused, whatever its body claims")
+    func hiddenCopy() throws {
+        let route = try route()
+        let body =
+            #"{"id":"j","device_tokens":["aa11"],"environment":"development","topic":"com.example.app","payload":{"aps":{}}}"#
+        take(
+            delivery(
+                returns: 0, exchange: "apns.jobs", routingKey: "development.normal.com.example.app.x_y", body: body),
+            route)
+        let job = try refused(route)
+        #expect(job.refusal?.reason == .untrustedSource)
+        #expect(!place(job).contains("com.example.app"))
+    }
+
+    @Test("Headers over the limit do not hide by whose exchange a job came")
+    func damagedByOwnExchange() throws {
+        let route = try route()
+        let headers = [("large", String(repeating: "S", count: 40_000))]
+        take(delivery(returns: 0, headers: headers, exchange: "apns.q.reply.shop.e"), route)
+        let job = try refused(route)
+        #expect(job.refusal?.reason == .untrustedSource && place(job) == "invalid.-.-")
+    }
+
     @Test("The headers of a copy that a producer wrote lift no limit, and spend no attempt")
     func forgedCopy() throws {
         let route = try route()
