@@ -104,17 +104,28 @@ extension APNSPool {
     /// Whether an answer that refuses the version in use is not believed. The connection then takes no more requests.
     private func doubts(_ response: APNSResponse, on connection: APNSConnection, now: MonotonicTime) -> Bool {
         let verdict = response.answer.meaning.credential
+        guard verdict.isRefusal || verdict == .unexplained else { return false }
+        return doubts(connection, reason: response.answer.text, now: now)
+    }
+
+    /// Whether a refusal of the version in use is not believed, because its connection has had pushes accepted.
+    private func doubts(_ connection: APNSConnection, reason: String, now: MonotonicTime) -> Bool {
         let version = connection.credential
-        guard verdict.isRefusal || verdict == .unexplained, version === credential, rotation.unprovedVersion == nil,
-            !rotation.isRefused,
+        guard version === credential, rotation.unprovedVersion == nil, !rotation.isRefused,
             !doubt.believes(
                 hasAccepted: connection.machine.hasAccepted, isFirst: !connection.isDoubted, now: now)
         else { return false }
         guard !connection.isDoubted else { return true }
         connection.isDoubted = true
         connection.retire()
-        delegate?.pool(self, credential: .doubted(version: version.version, reason: response.answer.text))
+        delegate?.pool(self, credential: .doubted(version: version.version, reason: reason))
         return true
+    }
+
+    /// APNs refused the credential of a connection that has ended, with a TLS alert or GOAWAY.
+    func refused(_ connection: APNSConnection, _ error: APNSClientError, now: MonotonicTime) {
+        guard !doubts(connection, reason: error.message, now: now) else { return }
+        refusedConnection(of: connection.credential, error, now: now)
     }
 
     /// APNs refused the credential below HTTP: with a TLS alert, or with GOAWAY.

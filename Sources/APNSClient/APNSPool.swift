@@ -461,7 +461,7 @@ extension APNSPool: APNSConnectionOwner {
         connections.remove(connection)
         if rotation.proof.connection === connection { rotation.proofLost(now: now) }
         if let error, error.code == .credentialRefused {
-            refusedConnection(of: connection.credential, error, now: now)
+            refused(connection, error, now: now)
         }
         if !machine.isStopped { advance(now: now) }
     }

@@ -184,11 +184,14 @@ final class StreamTable: HTTP2ClientDelegate {
             guard stream.isSigned else { break }
             response.broadcastChannel = BroadcastChannelAnswer(channelID: channelIDs[slot], reading: bodies[slot])
         case .reason:
-            if stream.retryAfter >= 0 { response.retryAfter = Int(stream.retryAfter) }
-            guard stream.hasBody else { break }
-            let refusal = ErrorBody(reading: &bodies[slot])
-            response.reason = refusal.reason
-            response.timestamp = refusal.timestamp
+            if stream.hasBody {
+                let refusal = ErrorBody(reading: &bodies[slot])
+                response.reason = refusal.reason
+                response.timestamp = refusal.timestamp
+            }
+            // A gateway's wish would end notifications in APNs' name.
+            let isSurelyAPNs = stream.isSigned || response.reason != nil
+            if stream.retryAfter >= 0, isSurelyAPNs { response.retryAfter = Int(stream.retryAfter) }
         }
         response.speaker = Speaker(
             status: response.status, of: stream.operation, isSigned: stream.isSigned,

@@ -76,6 +76,15 @@ extension AMQPBlockingClient {
             .declareExchange(name: name, type: type, arguments: arguments), "declaring the exchange \(name)")
     }
 
+    /// Makes sure that there is an exchange.
+    ///
+    /// - Parameter name: Its name.
+    /// - Throws: `channelClosed` with code 404 if there is none; `refused`, `timeout`, or an error that ends the
+    ///   connection.
+    package func find(exchange name: String) throws(AMQPError) {
+        _ = try ask(.inspectExchange(name: name), "looking for the exchange \(name)")
+    }
+
     /// Removes the ready messages of a queue.
     ///
     /// - Parameter queue: The queue.

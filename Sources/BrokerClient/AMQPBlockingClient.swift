@@ -22,6 +22,9 @@ package final class AMQPBlockingClient {
     private var consumerTags: [String] = []
     private var consumedQueue = ""
 
+    /// The broker's version; nil where its greeting has none.
+    package var brokerVersion: BrokerVersion? { main.brokerVersion }
+
     private init(
         _ targets: [BrokerTarget], _ main: BlockingLink, clientName: String, bodyLimit: Int, patience: Duration
     ) {

@@ -31,6 +31,9 @@ final class BlockingLink: AMQPSessionDelegate {
     /// Why the broker does not read published messages; nil while it does.
     private(set) var blockedReason: String?
 
+    /// The broker's version; nil where its greeting has none.
+    var brokerVersion: BrokerVersion? { connection.session.brokerVersion }
+
     /// A link over a connection.
     ///
     /// - Parameters:

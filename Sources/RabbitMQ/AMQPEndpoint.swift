@@ -55,6 +55,18 @@ package struct AMQPEndpoint: Sendable, Equatable {
     /// Whether the login and all messages leave this machine unencrypted, so that others can read them.
     package var isExposed: Bool { !useTLS && !SocketAddress.isLoopback(host: host) }
 
+    /// What is wrong with the addresses of one broker; nil if nothing is. Jobs, results and retries would be in
+    /// different virtual hosts, because each connection takes any of the addresses.
+    ///
+    /// - Parameter endpoints: The addresses.
+    package static func mistake(among endpoints: [AMQPEndpoint]) -> String? {
+        guard let first = endpoints.first, let other = endpoints.first(where: { $0.virtualHost != first.virtualHost })
+        else { return nil }
+        return
+            "the addresses name the virtual hosts \"\(first.virtualHost)\" and \"\(other.virtualHost)\": all addresses of "
+            + "a broker have one virtual host"
+    }
+
     /// The URI with `***` in place of the password.
     package var redactedDescription: String {
         let login = saslExternal ? "" : "\(PercentText.encode(user)):***@"

@@ -16,6 +16,9 @@ package enum AMQPRequest: Sendable, Equatable {
     /// Declares a durable exchange: `topic`, `direct`, `fanout` or `headers`. An argument is `alternate-exchange`,
     /// for example.
     case declareExchange(name: String, type: String, arguments: FieldTable)
+    /// Asks whether there is an exchange, without declaring it. The broker closes the channel with code 404 if there is
+    /// none.
+    case inspectExchange(name: String)
     /// Removes the ready messages of a queue.
     case purgeQueue(name: String)
     /// Deletes a queue with all that is in it.
@@ -27,7 +30,7 @@ package enum AMQPRequest: Sendable, Equatable {
         case .get: Method.basicGet
         case .declareQueue, .inspectQueue: Method.queueDeclare
         case .bindQueue: Method.queueBind
-        case .declareExchange: Method.exchangeDeclare
+        case .declareExchange, .inspectExchange: Method.exchangeDeclare
         case .purgeQueue: Method.queuePurge
         case .deleteQueue: Method.queueDelete
         }
@@ -72,6 +75,13 @@ package enum AMQPRequest: Sendable, Equatable {
             declare.durable = 1
             declare.arguments = values.encode(arguments)
             try output.putMethod(method, channel, &declare, size: Self.size(with: arguments))
+        case .inspectExchange(let name):
+            var declare = amqp_exchange_declare_t()
+            declare.exchange = try values.name(name)
+            // The broker does not compare it.
+            declare.type = try values.name("topic")
+            declare.passive = 1
+            try output.putMethod(method, channel, &declare)
         case .purgeQueue(let name):
             var purge = amqp_queue_purge_t(ticket: 0, queue: try values.name(name), nowait: 0)
             try output.putMethod(method, channel, &purge)

@@ -76,6 +76,8 @@ package final class AMQPSession: @unchecked Sendable {
     package var channelMax: Int { state.limits.channelMax }
     /// The negotiated heartbeat in seconds; 0 for none.
     package var heartbeat: Int { state.limits.heartbeat }
+    /// The broker's version; nil before its greeting, and where that has none.
+    package var brokerVersion: BrokerVersion? { state.brokerVersion }
     /// Whether the broker announced that it does not read what is published.
     package var isBlocked: Bool { state.isBlocked }
 

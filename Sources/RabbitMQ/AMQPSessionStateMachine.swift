@@ -23,8 +23,8 @@ struct AMQPSessionStateMachine {
 
     /// A method that came in for the connection itself.
     enum ConnectionEvent {
-        /// connection.start: the protocol's version, and how one can log in, separated by spaces.
-        case start(major: UInt8, minor: UInt8, mechanisms: String)
+        /// connection.start: the protocol's version, how one can log in, separated by spaces, and the broker's version.
+        case start(major: UInt8, minor: UInt8, mechanisms: String, version: BrokerVersion?)
         /// connection.secure: the broker wants one more step of the login.
         case secure
         /// connection.tune.
@@ -81,6 +81,8 @@ struct AMQPSessionStateMachine {
     private(set) var phase = Phase.awaitingStart
     /// The agreed limits; before connection.tune, the wanted ones.
     private(set) var limits: AMQPLimits
+    /// The broker's version; nil before its greeting, and where that has none.
+    private(set) var brokerVersion: BrokerVersion?
     /// Whether the broker announced that it does not read what is published.
     private(set) var isBlocked = false
     private let mechanism: String
@@ -112,7 +114,7 @@ struct AMQPSessionStateMachine {
     ///   possible.
     mutating func received(_ event: ConnectionEvent) throws(AMQPError) -> ConnectionAction {
         switch (phase, event) {
-        case (.awaitingStart, .start(let major, let minor, let mechanisms)):
+        case (.awaitingStart, .start(let major, let minor, let mechanisms, let version)):
             guard major == 0, minor == 9 else {
                 throw AMQPError(
                     .protocolViolation, "the broker speaks AMQP \(major).\(minor), and this client 0.9 (0-9-1)")
@@ -121,6 +123,7 @@ struct AMQPSessionStateMachine {
                 throw AMQPError(.refused, "the broker does not offer the \(mechanism) login")
             }
             phase = .awaitingTune
+            brokerVersion = version
             return .logIn
         case (.awaitingTune, .secure):
             throw AMQPError(.refused, "the broker wants a second step of the \(mechanism) login, which has only one")

@@ -17,10 +17,11 @@ extension MethodDecoder {
         switch method {
         case Method.connectionStart:
             // The greeting comes once in a connection, so the copy costs little.
-            try Self.checkGreeting(Array(arguments))
+            let version = try Self.checkGreeting(Array(arguments))
             let start = try decode(method, arguments).load(as: amqp_connection_start_t.self)
             return .start(
-                major: start.version_major, minor: start.version_minor, mechanisms: String(start.mechanisms))
+                major: start.version_major, minor: start.version_minor, mechanisms: String(start.mechanisms),
+                version: version)
         case Method.connectionSecure: return .secure
         case Method.connectionTune:
             let tune = try decode(method, arguments).load(as: amqp_connection_tune_t.self)
@@ -42,13 +43,22 @@ extension MethodDecoder {
 
     /// Reads the table of the broker's greeting with limits, before the library reads it without limits. The library
     /// goes one call deeper with each level of nesting: 15,000 levels were seen to overflow a stack of 512 KiB.
-    private static func checkGreeting(_ arguments: [UInt8]) throws(AMQPError) {
+    ///
+    /// - Returns: The broker's version; nil where the table has none.
+    private static func checkGreeting(_ arguments: [UInt8]) throws(AMQPError) -> BrokerVersion? {
         do throws(AMQPError) {
             var cursor = try WireCursor(0..<arguments.count, in: arguments)
             _ = try cursor.take(2)
             var reader = FieldTableReader(
                 try cursor.longString(arguments), maximumDepth: greetingLimits.depth, maximumSize: greetingLimits.size)
-            while try reader.next(in: arguments) != nil {}
+            var version: BrokerVersion?
+            while let field = try reader.next(in: arguments) {
+                guard case .text(let text) = field.value, arguments[field.name].elementsEqual("version".utf8) else {
+                    continue
+                }
+                version = BrokerVersion(String(decoding: arguments[text], as: UTF8.self))
+            }
+            return version
         } catch {
             throw AMQPError.brokerSent("a greeting that cannot be read: \(error.message)")
         }

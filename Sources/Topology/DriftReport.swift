@@ -55,12 +55,21 @@ struct DriftReport {
             guard let found = present[wanted.name] else {
                 return TopologyDrift(kind: .missing, object: object, detail: "", remedies: [declare])
             }
-            guard found.kind != wanted.kind.rawValue || !found.isDurable else { return nil }
-            let detail =
-                "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
-                + wanted.kind.rawValue
+            var details: [String] = []
+            if found.kind != wanted.kind.rawValue || !found.isDurable {
+                details.append(
+                    "is \(found.isDurable ? "durable" : "transient") \(found.kind), should be durable "
+                        + wanted.kind.rawValue)
+            }
+            if found.isInternal { details.append("is internal, so that nobody can publish to it") }
+            if found.isAutoDeleted { details.append("goes with its last binding (auto_delete)") }
+            if let alternate = found.alternate {
+                details.append("has the argument alternate-exchange (\(alternate)), which no policy can change")
+            }
+            guard !details.isEmpty else { return nil }
             let delete = TopologyRemedy.deleteExchange(name: wanted.name)
-            return TopologyDrift(kind: .different, object: object, detail: detail, remedies: [delete, declare])
+            return TopologyDrift(
+                kind: .different, object: object, detail: details.joined(separator: "; "), remedies: [delete, declare])
         }
     }
 
@@ -191,12 +200,10 @@ struct DriftReport {
                 detail: isOurs ? "" : "another configuration may have this route", remedies: [.unbind(binding)])
         }
         let wantedQueues = Set(topology.queues.map(\.name))
+        let ways = live.bindings.filter { $0.isToQueue && TopologyNames.isOurs(exchange: $0.source) }
+        let boundQueues = Set(ways.map(\.destination))
         for queue in live.queues where !wantedQueues.contains(queue.name) && Self.isOurs(queue: queue.name) {
-            rows.append(
-                TopologyDrift(
-                    kind: .stale, object: "queue \(queue.name)",
-                    detail: ([staleReason(queue)] + lossWarning(queue)).joined(separator: "; "),
-                    remedies: [Self.carefulDeletion(of: queue)]))
+            rows.append(row(ofStale: queue, isBound: boundQueues.contains(queue.name)))
         }
         for policy in comparison.replacedPolicies {
             rows.append(
@@ -220,16 +227,61 @@ struct DriftReport {
         return rows
     }
 
+    /// What is said of a queue that is not wanted. A queue in use gets no command that deletes it, because messages
+    /// would be lost.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue.
+    ///   - isBound: Whether a binding from an exchange of the contract leads to it.
+    private func row(ofStale queue: LiveTopology.Queue, isBound: Bool) -> TopologyDrift {
+        let object = "queue \(queue.name)"
+        let consumers = queue.consumers ?? 0
+        guard isBound || consumers > 0 else {
+            let details = [staleReason(queue)] + lossWarning(queue)
+            return TopologyDrift(
+                kind: .stale, object: object, detail: details.joined(separator: "; "),
+                remedies: [Self.carefulDeletion(of: queue)])
+        }
+        let details = [
+            useReason(queue), isBound ? "a binding leads to it" : nil,
+            consumers > 0 ? "it has \(consumers) \(consumers == 1 ? "consumer" : "consumers")" : nil,
+        ]
+        return TopologyDrift(
+            kind: .stale, object: object, detail: details.compactMap(\.self).joined(separator: "; "), remedies: [])
+    }
+
+    /// Why a queue that is not wanted may be in use.
+    private func useReason(_ queue: LiveTopology.Queue) -> String {
+        if TopologyNames.isTierQueue(queue.name) {
+            return "another configuration may have this tier: if none has, delete its exchange first\(Self.held(queue))"
+        }
+        guard TopologyNames.isJobQueue(queue.name), routeWithoutHighLane(queue) == nil else {
+            return staleReason(queue)
+        }
+        return "another configuration may have this route\(Self.held(queue))"
+    }
+
     /// Why a queue is not wanted any more, and what that means for its messages.
     private func staleReason(_ queue: LiveTopology.Queue) -> String {
-        // The management API counts every five seconds.
-        let age = ", by a count up to 5 s old"
-        let held = queue.messages.map { "; holds \($0) \($0 == 1 ? "message" : "messages")\(age)" } ?? ""
-        guard queue.messages != 0 else { return "not wanted any more; empty\(age)" }
-        guard let route = topology.queues.first(where: { TopologyNames.highJobQueue(of: $0.name) == queue.name }) else {
-            return "not wanted any more\(held)"
-        }
+        guard queue.messages != 0 else { return "not wanted any more; empty\(Self.countAge)" }
+        let held = Self.held(queue)
+        guard let route = routeWithoutHighLane(queue) else { return "not wanted any more\(held)" }
         return "\(route.name) has no high_lane any more\(held): let workers have high_lane: true until it is empty"
+    }
+
+    /// How old the management API's counts may be, in words: it counts every five seconds.
+    private static let countAge = ", by a count up to 5 s old"
+
+    /// How many messages a queue holds, in words that follow others; empty where it is empty, or the broker does not
+    /// tell.
+    private static func held(_ queue: LiveTopology.Queue) -> String {
+        guard let messages = queue.messages, messages != 0 else { return "" }
+        return "; holds \(messages) \(messages == 1 ? "message" : "messages")\(countAge)"
+    }
+
+    /// The job queue of the topology whose route a queue of `high` jobs belongs to; nil for other queues.
+    private func routeWithoutHighLane(_ queue: LiveTopology.Queue) -> TopologyQueue? {
+        topology.queues.first { TopologyNames.highJobQueue(of: $0.name) == queue.name }
     }
 
     /// How to delete a queue whose messages matter: only if it is empty, where RabbitMQ can do that.

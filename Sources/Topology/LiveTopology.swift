@@ -10,18 +10,25 @@ package struct LiveTopology: Sendable, Equatable {
         package var isDurable: Bool
         /// The policy in effect, if any.
         package var policy: String?
-        /// The alternate exchange of its declaration, if any.
+        /// The alternate exchange of its declaration, if any. It takes precedence over that of a policy.
         package var alternate: String?
+        /// Whether nobody can publish to it.
+        package var isInternal: Bool
+        /// Whether it goes with its last binding.
+        package var isAutoDeleted: Bool
 
         /// Makes an exchange from its parts.
         package init(
-            name: String, kind: String, isDurable: Bool = true, policy: String? = nil, alternate: String? = nil
+            name: String, kind: String, isDurable: Bool = true, policy: String? = nil, alternate: String? = nil,
+            isInternal: Bool = false, isAutoDeleted: Bool = false
         ) {
             self.name = name
             self.kind = kind
             self.isDurable = isDurable
             self.policy = policy
             self.alternate = alternate
+            self.isInternal = isInternal
+            self.isAutoDeleted = isAutoDeleted
         }
     }
 
@@ -48,6 +55,8 @@ package struct LiveTopology: Sendable, Equatable {
         package var members: [String]
         /// How many messages are in it; nil where the broker does not tell.
         package var messages: Int?
+        /// How many consumers take from it; nil where the broker does not tell.
+        package var consumers: Int?
 
         /// Where a queue sends its dead letters.
         package struct DeadLetters: Sendable, Equatable {
@@ -67,7 +76,7 @@ package struct LiveTopology: Sendable, Equatable {
         package init(
             name: String, kind: String?, isDurable: Bool = true, arguments: [String] = [],
             deadLetters: DeadLetters? = nil, policy: String? = nil, operatorPolicy: String? = nil,
-            leader: String? = nil, members: [String] = [], messages: Int? = nil
+            leader: String? = nil, members: [String] = [], messages: Int? = nil, consumers: Int? = nil
         ) {
             self.name = name
             self.kind = kind
@@ -79,6 +88,7 @@ package struct LiveTopology: Sendable, Equatable {
             self.leader = leader
             self.members = members
             self.messages = messages
+            self.consumers = consumers
         }
     }
 

@@ -7,8 +7,8 @@
 struct PolicyMatcher {
     private struct Candidate {
         let policy: LiveTopology.Policy
-        /// Nil where the pattern has a form that only RabbitMQ's regular expressions have.
-        let pattern: Regex<AnyRegexOutput>?
+        /// Nil where the pattern has a form that is not read here. Such a policy matches where RabbitMQ reports it.
+        let pattern: BrokerPattern?
     }
 
     /// The settings that a policy for streams can have. RabbitMQ does not apply a policy with any other to a stream.
@@ -25,7 +25,7 @@ struct PolicyMatcher {
     /// - Parameter policies: All policies, or all operator policies.
     init(_ policies: [LiveTopology.Policy]) {
         candidates = policies.filter { $0.scope != "exchanges" }.sorted { $0.priority > $1.priority }.map {
-            Candidate(policy: $0, pattern: try? Regex($0.pattern))
+            Candidate(policy: $0, pattern: BrokerPattern($0.pattern))
         }
     }
 
@@ -38,7 +38,7 @@ struct PolicyMatcher {
         if let reported, let known = candidates.first(where: { $0.policy.name == reported }) { return known.policy }
         return candidates.first { candidate in
             guard let pattern = candidate.pattern, Self.suits(candidate.policy, queue.kind) else { return false }
-            return queue.name.firstMatch(of: pattern) != nil
+            return pattern.matches(queue.name)
         }?.policy
     }
 

@@ -7,7 +7,7 @@ struct TopologyBuilder {
     private static let month: Int64 = 30 * 86_400_000
     /// The usual priority. It is above those that operators usually give to policies for everything, since only one
     /// policy applies to an object.
-    private static let priority = 10
+    static let priority = 10
     /// The priority of policies for all queues of a kind. They win over policies for single queues, which earlier
     /// versions made for each route.
     private static let kindPriority = 11
@@ -252,6 +252,9 @@ struct TopologyBuilder {
 
     /// At-least-once dead lettering needs `reject-publish`. Without a length, nothing is ever refused.
     private static let returnSettings = safeDeadLettering(to: TopologyNames.dead) + [setting("delivery-limit", 50)]
+
+    /// The keys of the settings that earlier versions wrote into policies for single queues of routes.
+    static let earlierJobKeys = Set(jobSettings.map(\.key)).union(["dead-letter-routing-key", "queue-leader-locator"])
 
     private static let droppingOldest: [TopologyPolicy.Setting] = [
         setting("max-length-bytes", gibibyte), setting("overflow", "drop-head"), setting("message-ttl", month),

@@ -132,12 +132,15 @@ package struct TopologyComparison: Sendable {
         }
     }
 
-    /// The policies that earlier versions made for single queues of routes. These queues share one policy now.
+    /// The policies that earlier versions made for single queues of routes. These queues share one policy now. A policy
+    /// with another priority or with other settings is somebody else's, whatever its name is.
     var replacedPolicies: [LiveTopology.Policy] {
         let wanted = Set(topology.policies.map(\.name))
         return live.policies.filter { policy in
             !wanted.contains(policy.name) && policy.name.hasPrefix(TopologyNames.jobQueue(route: ""))
                 && policy.pattern == TopologyPolicy.pattern(matching: policy.name)
+                && policy.priority == TopologyBuilder.priority
+                && TopologyBuilder.earlierJobKeys.isSuperset(of: policy.settings.keys)
         }
     }
 

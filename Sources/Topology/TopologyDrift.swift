@@ -18,7 +18,7 @@ package struct TopologyDrift: Sendable, Equatable {
     package let object: String
     /// The difference in words; empty where the kind says everything.
     package let detail: String
-    /// The steps that mend it, in their order; never empty.
+    /// The steps that mend it, in their order; empty for a queue that is not wanted here, but in use.
     package let remedies: [TopologyRemedy]
     /// The exchange that `jobs.from` may name, after which there is no difference; nil where that does not help.
     package var exchange: String?

@@ -1,3 +1,5 @@
+import PushModel
+
 /// The names of the broker's objects. Names that contain a route, a tier, a user or a number are made by functions.
 package enum TopologyNames {
     /// Where producers publish.
@@ -68,6 +70,19 @@ package enum TopologyNames {
     /// Whether a queue is one of several over which results are dealt out, and not the first.
     static func isFurtherResultsQueue(_ name: String) -> Bool {
         name.hasPrefix(resultsPrefix) && Int(name.dropFirst(resultsPrefix.count)) != nil
+    }
+
+    /// What the name of a route must be, in words.
+    package static let routeNameRule = "1 to 40 lower-case letters, digits and \"-\""
+    /// Whether a text may be the name of a route, as ``routeNameRule`` says.
+    ///
+    /// - Parameter text: The text.
+    package static func isRouteName(_ text: some StringProtocol) -> Bool {
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        return (1...40).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || (byte.isAlphanumeric && !capitals.contains(byte))
+            }
     }
 
     /// The queue for a route's jobs that come back from tiers.

@@ -1,4 +1,5 @@
 import EventLoop
+import HTTP2
 import PushModel
 import TLS
 import TestSupport
@@ -37,6 +38,26 @@ struct PoolDoubtTests {
         #expect(ring.statuses.count { $0 == 200 } == 200 && ring.statuses.count { $0 == 0 } == 1)
         #expect(ring.server.accepted == 2)
         try ring.turn { ring.server.connections.count == 1 }
+    }
+
+    @Test("GOAWAY that refuses the credential on a connection that has had pushes accepted is not believed")
+    func goAway() throws {
+        let ring = try Ring()
+        try send(100, ring)
+        var farewells = 0
+        ring.server.script = { request in
+            guard request.connection == 0, farewells == 0 else { return [.respond(200)] }
+            farewells += 1
+            return [.goAway(last: 0, .noError, debug: #"{"reason":"InvalidProviderToken"}"#)]
+        }
+        try send(100, ring)
+        try ring.turn { ring.server.connections.count == 1 }
+        #expect(farewells == 1)
+        guard case .doubted(version: 1, reason: let reason)? = ring.events.first, ring.events.count == 1 else {
+            Issue.record("\(ring.events)")
+            return
+        }
+        #expect(reason.contains("InvalidProviderToken"))
     }
 
     @Test("A revoked key is asked with one push on a new connection, and then no more", arguments: [true, false])

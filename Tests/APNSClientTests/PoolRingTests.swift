@@ -73,6 +73,20 @@ struct PoolRingTests {
         #expect(response.microseconds > 0)
     }
 
+    @Test("Only APNs' own answer may name the delay before the next attempt")
+    func foreignDelay() throws {
+        let headers = [("retry-after", "30")]
+        for (answer, expected) in [
+            (.gateway(503, "<html>", headers: headers), nil), (.respond(503, "", headers: headers), 30),
+        ] as [(Reaction, Int?)] {
+            let ring = try Ring()
+            ring.server.script = { _ in [answer] }
+            try ring.send(try Jobs.make(), count: 1)
+            let response = try #require(ring.answers.first?.answer.response)
+            #expect(response.status == 503 && response.retryAfter == expected)
+        }
+    }
+
     @Test("An endless error body is cut, and its status still counts")
     func longBody() throws {
         let ring = try Ring()

@@ -18,6 +18,11 @@ struct BrokerLetterTests {
     ]
     private static let tokens = [Tokens.good, Tokens.bad].map { String(decoding: $0, as: UTF8.self) }
 
+    /// Whether nobody but the broker writes `x-death`, so that the results name the job's app.
+    private func provesDeaths(_ stack: BrokerStack) throws -> Bool {
+        try stack.broker.control(["version"]).split(separator: ".").first.flatMap { Int($0) } ?? 0 >= 4
+    }
+
     /// Waits until the copies of so many of RabbitMQ's letters wait.
     private func awaitLetters(_ count: Int, _ stack: BrokerStack) throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(30))
@@ -33,6 +38,7 @@ struct BrokerLetterTests {
     func expiration() async throws {
         let stack = try await BrokerStack.start(
             "letters", apps: Self.apps, settings: #"replies: { allow: "^(shop|apns[.]q[.]reply[.].+)$" }"#)
+        let topic = try provesDeaths(stack) ? "com.example.app" : nil
         let client = try JobClient(stack)
         defer { client.close() }
         let replies = try client.tap("apns.replies", key: "shop", name: "apns.q.reply.shop.1")
@@ -58,7 +64,7 @@ struct BrokerLetterTests {
                 let result = try client.result(name).result
                 #expect(result.jobId == name && result.index == index)
                 #expect(result.outcome == "expired" && result.reason == "ExpirationPassed" && result.redelivered)
-                #expect(result.route == "app" && result.topic == "com.example.app" && result.worker == "ring")
+                #expect(result.route == "app" && result.topic == topic && result.worker == "ring")
             }
             let letter = try client.next(name, from: "apns.q.dead")
             #expect(letter.text("x-first-death-reason") == "expired")
@@ -111,12 +117,14 @@ struct BrokerLetterTests {
         try awaitLetters(3, stack)
         let worker = try stack.startWorker()
         #expect(try client.result("other").result.outcome == "expired")
-        try awaitLetters(2, stack)
+        // Where nothing proves their app, its queue gets none of them.
+        let isProved = try provesDeaths(stack)
+        try awaitLetters(isProved ? 2 : 0, stack)
         try manager.purge(queue: full)
         // The common queue has another copy for each try.
         for name in ["full 1", "full 2"] { #expect(try client.result(name).result.outcome == "expired") }
         try awaitLetters(0, stack)
-        #expect(try manager.depth(of: full).messages == 2)
+        #expect(try manager.depth(of: full).messages == (isProved ? 2 : 0))
         try manager.delete(queue: full)
         try await worker.stop()
     }

@@ -59,6 +59,9 @@ final class SmallHTTPServer {
         }
     }
 
+    /// Waits until somebody comes, and leaves them without an answer.
+    func waitForConnection() throws { try wait(for: listener) }
+
     private func wait(for descriptor: Int32) throws {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, 20_000) == 1 else { throw Failure(message: "nothing came") }

@@ -27,6 +27,10 @@ struct AMQPRequestTests {
             .declareExchange(name: "x", type: "topic", arguments: arguments),
             [0, 40, 0, 10, 0, 0, 1, 120, 5] + Array("topic".utf8) + [0b00010] + table
         ),
+        (
+            .inspectExchange(name: "x"),
+            [0, 40, 0, 10, 0, 0, 1, 120, 5] + Array("topic".utf8) + [0b00001, 0, 0, 0, 0]
+        ),
         (.purgeQueue(name: "q"), [0, 50, 0, 30, 0, 0, 1, 113, 0]),
         (.deleteQueue(name: "q"), [0, 50, 0, 40, 0, 0, 1, 113, 0]),
     ]

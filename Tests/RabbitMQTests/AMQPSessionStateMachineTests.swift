@@ -10,7 +10,8 @@ struct AMQPSessionStateMachineTests {
 
     private static let wanted = AMQPLimits(channelMax: 256, frameMax: 131_072, heartbeat: 15)
     private static let begin = MonotonicTime(nanoseconds: 1_000_000_000_000)
-    private static let start = Event.start(major: 0, minor: 9, mechanisms: "AMQPLAIN PLAIN")
+    private static let start = Event.start(
+        major: 0, minor: 9, mechanisms: "AMQPLAIN PLAIN", version: BrokerVersion("4.0.5"))
     private static let tune = Event.tune(AMQPLimits(channelMax: 2047, frameMax: 131_072, heartbeat: 60))
 
     /// A connection that went through these phases.
@@ -80,7 +81,7 @@ struct AMQPSessionStateMachineTests {
                 return error
             }
         }
-        let version = refusal(.start(major: 1, minor: 0, mechanisms: "PLAIN"))
+        let version = refusal(.start(major: 1, minor: 0, mechanisms: "PLAIN", version: nil))
         #expect(version?.code == .protocolViolation && version?.message.contains("1.0") == true)
         let login = refusal(Self.start, mechanism: "EXTERNAL")
         #expect(login?.code == .refused && login?.message.contains("EXTERNAL") == true)

@@ -261,17 +261,6 @@ struct BrokerTopologyTests {
     }
 
     @Test(
-        "suffixes make topics overlap",
-        arguments: [
-            ("com.a", "com.a", true), ("com.a", "com.a.voip", true), ("com.a.voip", "com.a", true),
-            ("com.a", "com.a.extension", false), ("com.a", "com.ab", false), ("com.a", "com.a.push-type.widgets", true),
-            ("com.a.voip", "com.a.complication", false),
-        ])
-    func overlap(_ left: String, _ right: String, _ expected: Bool) {
-        #expect(TopicSuffix.overlap(left, right) == expected)
-    }
-
-    @Test(
         "the routes table finds the route of a topic with its suffix",
         arguments: [
             ("com.example.shop", APNSEnvironment.production, 0), ("com.example.shop", .development, 1),

@@ -55,6 +55,11 @@ struct OperatorPolicyTests {
                 policy("b", "^orders$", ["expires": .integer(1)]), policy("c", ".*", ["ha-mode": .text("all")]),
             ], effects: []),
         Case(
+            testDescription: "a pattern for which a matcher that goes back needs years",
+            policies: [
+                policy("slow", "^(([a-z0-9.]+)+[!-])+$", ["expires": .integer(1)])
+            ], effects: []),
+        Case(
             testDescription: "a pattern that only the broker can read",
             policies: [
                 policy("odd", "(?<n", ["expires": .integer(1)])

@@ -121,6 +121,20 @@ struct TopologyDriftTests {
             }
         },
         Change(
+            row:
+                "different exchange apns.jobs: is internal, so that nobody can publish to it; goes with its last binding "
+                + "(auto_delete); has the argument alternate-exchange (amq.fanout), which no policy can change",
+            command:
+                "rabbitmqadmin --vhost=/ delete exchange name=apns.jobs && rabbitmqadmin --vhost=/ declare exchange "
+                + "name=apns.jobs type=topic durable=true"
+        ) { live in
+            for index in live.exchanges.indices where live.exchanges[index].name == "apns.jobs" {
+                live.exchanges[index].isInternal = true
+                live.exchanges[index].isAutoDeleted = true
+                live.exchanges[index].alternate = "amq.fanout"
+            }
+        },
+        Change(
             row: "different queue apns.q.fleet: is durable quorum, should be durable stream",
             command: "rabbitmqctl delete_queue -p / apns.q.fleet && rabbitmqadmin --vhost=/ declare queue "
                 + "name=apns.q.fleet queue_type=stream durable=true"
@@ -313,9 +327,75 @@ struct TopologyDriftTests {
             live.policies.append(
                 .init(
                     name: "apns.q.jobs.old", pattern: "^apns\\.q\\.jobs\\.old$", scope: "queues", priority: 10,
-                    settings: [:]))
+                    settings: ["overflow": .text("reject-publish"), "delivery-limit": .integer(50)]))
+        },
+        Change(
+            row: "different policy apns.q.jobs.*: has no effect on apns.q.jobs.shop: policy apns.q.jobs.shop has "
+                + "priority 20, this one 11",
+            command: "rabbitmqadmin --vhost=/ delete policy name=apns.q.jobs.shop"
+        ) { live in
+            live.policies.append(Self.own(priority: 20, ["max-length-bytes": .integer(10 << 30)]))
+            for index in live.queues.indices where live.queues[index].name == "apns.q.jobs.shop" {
+                live.queues[index].policy = "apns.q.jobs.shop"
+            }
+        },
+        Change(
+            row: "stale queue apns.q.jobs.other: another configuration may have this route; holds 2 messages, by a "
+                + "count up to 5 s old; it has 1 consumer",
+            command: ""
+        ) { live in
+            live.queues.append(.init(name: "apns.q.jobs.other", kind: "quorum", messages: 2, consumers: 1))
+        },
+        Change(
+            row: "stale queue apns.q.retry.5m: another configuration may have this tier: if none has, delete its "
+                + "exchange first; a binding leads to it",
+            command: ""
+        ) { live in
+            live.queues.append(.init(name: "apns.q.retry.5m", kind: "quorum"))
+            live.bindings.append(
+                .init(source: "apns.retry.5m", destination: "apns.q.retry.5m", routingKey: "", propertiesKey: "~"))
+        },
+        Change(
+            row: "stale queue apns.q.jobs.shop.high: apns.q.jobs.shop has no high_lane any more; holds 3 messages, by "
+                + "a count up to 5 s old: let workers have high_lane: true until it is empty; it has 2 consumers",
+            command: ""
+        ) { live in
+            live.queues.append(.init(name: "apns.q.jobs.shop.high", kind: "quorum", messages: 3, consumers: 2))
         },
     ]
+
+    /// A policy that is named like a queue of a route.
+    private static func own(priority: Int, _ settings: [String: TopologyValue]) -> LiveTopology.Policy {
+        LiveTopology.Policy(
+            name: "apns.q.jobs.shop", pattern: "^apns\\.q\\.jobs\\.shop$", scope: "queues", priority: priority,
+            settings: settings)
+    }
+
+    @Test("a policy with the name of one of an earlier version stays if its priority or its settings are others")
+    func ownPolicies() {
+        func steps(_ policy: LiveTopology.Policy) -> [TopologyStep] {
+            var live = Self.live()
+            live.policies.append(policy)
+            return BrokerTopologyTests.topology.compared(with: live).plan(prunes: true)
+        }
+        let settings: [String: TopologyValue] = ["max-length-bytes": .integer(10 << 30)]
+        #expect(steps(Self.own(priority: 10, settings)) == [.clear(policy: "apns.q.jobs.shop")])
+        #expect(steps(Self.own(priority: 20, settings)) == [])
+        #expect(steps(Self.own(priority: 10, ["max-length": .integer(5)])) == [])
+    }
+
+    @Test("a queue to which bindings of another route lead gets no command that deletes it")
+    func boundQueue() {
+        var live = Self.live()
+        live.queues.append(.init(name: "apns.q.jobs.other", kind: "quorum", messages: 0, consumers: 0))
+        live.bindings.append(
+            .init(
+                source: "apns.jobs", destination: "apns.q.jobs.other", routingKey: "production.high.com.example.other",
+                propertiesKey: "production.high.com.example.other"))
+        let row = BrokerTopologyTests.topology.compared(with: live).drift.first { $0.object.hasPrefix("queue ") }
+        #expect(row?.detail == "another configuration may have this route; a binding leads to it")
+        #expect(row?.remedies == [])
+    }
 
     @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
     func keepingTiers() {

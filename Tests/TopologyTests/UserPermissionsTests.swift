@@ -44,5 +44,9 @@ struct UserPermissionsTests {
         let broken = UserPermissions(user: "shop", configure: "(", write: "(", read: "(")
         #expect(overlaps([all, now("shop.eu")]).isEmpty)
         #expect(overlaps([broken, now("shop.eu")]).isEmpty)
+        let endless = "^(([a-z.]+)+[!-])+$"
+        let slow = UserPermissions(user: "shop", configure: endless, write: endless, read: endless)
+        let long = now("shop.\(String(repeating: "a", count: 200))")
+        #expect(overlaps([slow, long]).isEmpty)
     }
 }

@@ -144,6 +144,11 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
             let remedy = "Renew it in Apple's developer portal and replace the file; the worker needs no restart."
             if left <= 0 {
                 report.fail(name, "\(detail): expired", remedy: remedy, .configuration)
+            } else if facts.notBefore > WallClock.milliseconds() / 1_000 {
+                report.fail(
+                    name, "\(detail): not valid before \(facts.firstMoment)",
+                    remedy: "Look at this machine's clock, or wait.",
+                    .configuration)
             } else if left <= 30 * 86_400 {
                 report.warn(name, "\(detail): \(left / 86_400) days left", remedy: remedy)
             } else {
@@ -179,11 +184,36 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
                 let link = try CommandConnection.open([endpoint], timeout: timeout.duration, isCheck: true)
                 defer { link.close() }
                 report.good("broker", link.description)
+                checkExchanges(configuration, link, &report)
                 checkQueues(configuration, link, &report)
             } catch {
                 report.fail("broker", error.message, remedy: error.remedy, error.status)
             }
         }
+    }
+
+    private func checkExchanges(
+        _ configuration: WorkerConfiguration, _ link: CommandConnection, _ report: inout CheckReport
+    ) {
+        guard let topology = try? configuration.topology() else { return }
+        var found = 0
+        for exchange in topology.exchanges.map(\.name) {
+            do throws(CommandFailure) {
+                try link.find(exchange: exchange)
+                found += 1
+            } catch  where error.lack == .means {
+                return report.fail(
+                    "broker", error.message, remedy: "A worker needs a channel for each route, and more to publish.",
+                    error.status)
+            } catch  where error.status == .refused {
+                report.skip("exchange \(exchange)", because: "the broker does not show it to this user")
+            } catch {
+                report.fail(
+                    "exchange \(exchange)", error.message, remedy: "Create it with: martlet topology apply",
+                    error.status)
+            }
+        }
+        if found == topology.exchanges.count { report.good("exchanges", "\(found) are there") }
     }
 
     private func checkQueues(

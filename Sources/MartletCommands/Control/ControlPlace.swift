@@ -27,7 +27,9 @@ struct ControlPlace {
                 ? configuration.brokerEndpoints() : options.broker.target.endpoints()
         } else {
             // A context's configuration. It is optional here: an operator's machine need not have its files.
-            if ContextStore.configuration != nil { routes = (try? source.load(for: .broker))?.routes.map(\.name) }
+            if ContextStore.configuration != nil {
+                routes = (try? source.load(for: .broker, connects: false))?.routes.map(\.name)
+            }
             endpoints = try options.broker.target.endpoints()
         }
     }

@@ -1,5 +1,6 @@
 import PushWorker
 import Text
+import Topology
 import WorkerSettings
 
 /// What an operator asks for, before it becomes a command. A pure value, so that a table can test each refusal.
@@ -29,10 +30,16 @@ struct ControlRequest: Equatable {
     /// - Parameters:
     ///   - id: The command's id.
     ///   - now: Milliseconds since 1970.
-    /// - Throws: `usage` where a text is empty or too long, or the end is not within the next 30 days.
+    /// - Throws: `usage` where a text is empty or too long, no route can have the name, or the end is not within the
+    ///   next 30 days.
     func command(id: String, at now: Int64) throws(CommandFailure) -> ControlCommand {
         switch target {
-        case .route(let name): try Self.check(name, "the route's name")
+        case .route(let name):
+            try Self.check(name, "the route's name")
+            guard TopologyNames.isRouteName(name) else {
+                throw CommandFailure(
+                    .usage, "\"\(name.printable)\" is not the name of a route: \(TopologyNames.routeNameRule)")
+            }
         case .campaign(let prefix): try Self.check(prefix, "the beginning of references")
         }
         try Self.check(author, "--author")

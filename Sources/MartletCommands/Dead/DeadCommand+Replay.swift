@@ -41,6 +41,12 @@ extension DeadCommand {
         var deadline: MomentArgument?
         @Option(help: "Replay no more letters than this.") var limit: Int?
         @Option(help: "At most so many jobs a second, 0.01 or more.") var rate: Double?
+        @Flag(
+            help: """
+                Replay also what a RabbitMQ before 4.0 ended: there a producer can lead a job to another app's topic, and \
+                nothing tells.
+                """)
+        var trustProducers = false
         @Flag(help: "Only say what would happen.") var dryRun = false
         @OptionGroup(title: "Broker") var broker: BrokerOptions
 
@@ -91,7 +97,8 @@ extension DeadCommand {
                     try ReplayedJob(
                         letter, name: name, deadline: deadline?.milliseconds(now: now),
                         includesDeadTokens: selection.outcome.contains(Outcome.deadToken.rawValue),
-                        includesUntrusted: selection.filter.reason.contains(Reason.untrustedSource.rawValue), now: now)
+                        includesUntrusted: selection.filter.reason.contains(Reason.untrustedSource.rawValue),
+                        trustsProducers: trustProducers, now: now)
                 }
                 switch job {
                 case .success(let job) where !dryRun: try replay.publish(job, of: letter)

@@ -190,7 +190,10 @@ struct DeadCommand: ParsableCommand {
         _ queue: String, over link: CommandConnection, take: (DeadLetter) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> QueueReading {
         var reading = QueueReading(queue: queue, waiting: try link.messageCount(queue))
-        try reading.run(over: link) { message throws(CommandFailure) in try take(DeadLetter(message: message)) }
+        let provesDeaths = link.provesDeaths
+        try reading.run(over: link) { message throws(CommandFailure) in
+            try take(DeadLetter(message: message, provesDeaths: provesDeaths))
+        }
         return reading
     }
 }

@@ -1,6 +1,7 @@
 import PushModel
 import Rig
 import Text
+import Topology
 
 /// A dead letter as `martlet dead` shows it: a job, and why it ended as the worker or the broker says.
 struct DeadLetter {
@@ -10,11 +11,15 @@ struct DeadLetter {
     let origin: LetterOrigin
 
     /// A letter as it came from its queue.
-    init(message: BrokerMessage) {
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - provesDeaths: Whether the broker lets nobody else write `x-death`.
+    init(message: BrokerMessage, provesDeaths: Bool) {
         self.message = message
         origin = LetterOrigin(
             exchange: message.exchange, routingKey: message.routingKey, deaths: message.deaths,
-            keptKey: message.header(HeaderName.originalRoutingKey))
+            keptKey: message.header(HeaderName.originalRoutingKey), provesDeaths: provesDeaths)
     }
 
     /// Whether the broker wrote the letter, for example because of a delivery limit or a producer's own expiration.
@@ -50,9 +55,12 @@ struct DeadLetter {
     /// Whether it has a reason: in a worker's header, or in the results of its job.
     func has(reason wanted: String) -> Bool { wanted == reason || wanted == resultOfBrokers?.reason.rawValue }
 
-    /// The topic, from the key of the job or of the dead letter.
+    /// The topic. A worker writes it into its letter's key, unless nothing proves that the job was for it. Where the
+    /// broker wrote the letter, or somebody moved it, the topic is that of the job's key.
     var topic: String {
-        let parts = jobRoutingKey.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        let isWorkers = !isFromBroker && message.exchange == TopologyNames.dead
+        let parts = (isWorkers ? message.routingKey : jobRoutingKey).split(
+            separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         return parts.count == 3 ? String(parts[2]) : "-"
     }
 

@@ -34,7 +34,7 @@ struct LetterFilter: ParsableArguments {
     /// - Throws: What is wrong with the configuration, or `usage` for a route that it does not have.
     func routes() throws(CommandFailure) -> LetterRoutes? {
         if route.isEmpty { return nil }
-        return try LetterRoutes(route, of: try source.load(for: .broker).topologyRoutes)
+        return try LetterRoutes(route, of: try source.load(for: .broker, connects: false).topologyRoutes)
     }
 
     /// Whether a letter is wanted.

@@ -9,7 +9,7 @@ import Topology
 ///   RabbitMQ's, and has every other header as the producer wrote it.
 /// - RabbitMQ gives its letter the key that the job had in the queue, and a topic permission held for that key. The keys
 ///   and the exchange in `x-death` are weaker: where a producer wrote an entry of the same queue and reason,
-///   RabbitMQ up to 3.13 keeps what it says.
+///   RabbitMQ up to 3.13 keeps what it says. So there nothing proves that the permission was asked for.
 struct LetterOrigin: Equatable {
     /// Why nobody knows for certain with which key the job was published.
     enum Doubt: Error, Equatable {
@@ -19,6 +19,8 @@ struct LetterOrigin: Equatable {
         case unproven
         /// The job came through an exchange on which no permission for the topics of jobs holds.
         case foreignExchange(String)
+        /// The broker lets producers write `x-death`. So the job may have come, with this key, by an exchange of theirs.
+        case forgeable(String)
         /// Somebody's dead-lettering led the job to where it died.
         case foreignQueue(String)
     }
@@ -41,7 +43,10 @@ struct LetterOrigin: Equatable {
     ///   - routingKey: The key that it was published with.
     ///   - deaths: Its `x-death`.
     ///   - keptKey: Its `x-apns-original-routing-key`.
-    init(exchange: String, routingKey: String, deaths: [BrokerMessage.Death], keptKey: String?) {
+    ///   - provesDeaths: Whether the broker lets nobody else write `x-death`.
+    init(
+        exchange: String, routingKey: String, deaths: [BrokerMessage.Death], keptKey: String?, provesDeaths: Bool
+    ) {
         func isJobKey(_ key: String) -> Bool {
             let bytes = Array(key.utf8)
             return JobRoutingKey(0..<bytes.count, in: bytes.span) != nil
@@ -66,7 +71,7 @@ struct LetterOrigin: Equatable {
             // Its headers cannot be read, or say nothing of the way.
             key = .failure(.unproven)
         } else if isJobKey(routingKey) {
-            key = .success(routingKey)
+            key = provesDeaths ? .success(routingKey) : .failure(.forgeable(routingKey))
         } else {
             key = .failure(exchange == TopologyNames.dead && account.exchange != "" ? .unproven : .moved)
         }

@@ -38,6 +38,9 @@ struct ReplayedJob {
             case .keyDoubted(.unproven):
                 "have their routing key in \(BrokerHeader.death) only, where a producer may have written it: publish new "
                     + "jobs instead"
+            case .keyDoubted(.forgeable):
+                "were ended by RabbitMQ, which before 4.0 does not prove that their producers may push for their topics "
+                    + "(--trust-producers replays these, too)"
             case .keyDoubted(.foreignExchange(let name)):
                 "came through the exchange \(name.printable), where no permission for their topic holds: publish new jobs "
                     + "instead"
@@ -63,11 +66,12 @@ struct ReplayedJob {
     ///   - deadline: The job's new deadline in milliseconds since 1970; nil to keep that of the job.
     ///   - includesDeadTokens: Whether letters of dead device tokens are wanted, too.
     ///   - includesUntrusted: Whether letters of jobs with an unproved routing key are wanted, too.
+    ///   - trustsProducers: Whether letters whose routing key a producer may have forged are wanted, too.
     ///   - now: Milliseconds since 1970.
     /// - Throws: What is in the way.
     init(
         _ letter: DeadLetter, name: String, deadline: Int64?, includesDeadTokens: Bool, includesUntrusted: Bool = false,
-        now: Int64
+        trustsProducers: Bool = false, now: Int64
     ) throws(Obstacle) {
         guard letter.message.header(HeaderName.replay) != name else { throw .replayed }
         guard includesDeadTokens || letter.outcome != "\(Outcome.deadToken.text)" else { throw .deadTokens }
@@ -78,6 +82,7 @@ struct ReplayedJob {
         }
         switch letter.origin.key {
         case .success(let key): routingKey = key
+        case .failure(.forgeable(let key)) where trustsProducers: routingKey = key
         case .failure(let doubt): throw .keyDoubted(doubt)
         }
         // A mandatory message needs an id. A job that had none gets one.

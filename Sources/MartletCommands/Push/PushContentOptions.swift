@@ -35,6 +35,13 @@ struct PushContentOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Send this JSON file as it is; - reads standard input.", valueName: "file"))
     var payload: String?
 
+    func validate() throws {
+        for (name, number) in [("volume", volume), ("relevance-score", relevanceScore)] where number?.isFinite == false
+        {
+            throw ValidationError("--\(name) must be a finite number.")
+        }
+    }
+
     /// The payload that the flags describe.
     ///
     /// - Parameter activity: What the flags about a Live Activity say.

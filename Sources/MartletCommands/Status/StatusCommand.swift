@@ -53,7 +53,6 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
                 remedy: "Leave --watch away, or use --output json.")
         }
         let place = try place.open()
-        Interrupt.watch()
         guard !watch else { return try await follow(place) }
         async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
         try await BlockingWork.run("reports") { place.reader.readOnce() }
@@ -74,6 +73,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     /// Draws until Ctrl-C, from when reports and commands were read. If the management API fails, it draws the failure,
     /// and asks again at the next time.
     private func follow(_ place: StatusSource) async throws {
+        // A single status has nothing to finish: the first signal ends it.
+        Interrupt.watch()
         var screen = StatusScreen()
         // If standard output fails, nobody waits for this task: it ends with the process.
         let reading = Task { try await BlockingWork.run("reports") { place.reader.follow() } }

@@ -3,21 +3,21 @@ import Topology
 
 // Findings about what should be there and is not, and about what others made.
 extension StatusDiagnosis {
-    /// Queues that are not there: those of the configuration or of any topology, and those of the routes that workers
-    /// report.
-    var missingQueues: [StatusFinding] {
+    /// Exchanges of the configuration that are not there, and queues: those of the configuration or of any topology, and
+    /// those of the routes that workers report.
+    var missingObjects: [StatusFinding] {
         guard let objects = facts.objects else { return [] }
         let routes = facts.fleet.routes(at: facts.at).map(\.name)
         let served = routes.flatMap { [TopologyNames.jobQueue(route: $0), TopologyNames.returnQueue(route: $0)] }
         let present = Set(facts.activity.queues.map(\.name))
         let missing = Set(objects.queues + served).subtracting(present).sorted()
-        guard !missing.isEmpty else { return [] }
-        return [
-            StatusFinding(
-                urgency: .now, object: Self.objects(missing, "queue"),
+        return [(objects.missingExchanges, "exchange"), (missing, "queue")].compactMap { names, kind in
+            guard !names.isEmpty else { return nil }
+            return StatusFinding(
+                urgency: .now, object: Self.objects(names, kind),
                 detail: "missing: what belongs there is refused, or goes another way.",
                 next: "martlet topology apply \(facts.configurationOption)")
-        ]
+        }
     }
 
     /// Operator policies that change queues of the contract.

@@ -22,7 +22,7 @@ struct StatusDiagnosis {
     /// What needs a person, worst first; empty where nothing does.
     var findings: [StatusFinding] {
         let found =
-            nodes + leaderless + missingQueues + operatorPolicies + fullQueues + tiers + unserved + parkedRoutes
+            nodes + leaderless + missingObjects + operatorPolicies + fullQueues + tiers + unserved + parkedRoutes
             + hinderedRoutes + workers + pausedRoutes
             + lateJobs + troubledRoutes + deadLetters + unclaimed + unread + underReplicated + versions + forgotten
             + foreignWays + unreadable

@@ -20,6 +20,8 @@ struct StatusFacts: Equatable {
     struct Objects: Equatable {
         /// The queues that must be there.
         var queues: [String] = []
+        /// The exchanges that must be there and are not.
+        var missingExchanges: [String] = []
         /// The operator policies that change queues of the contract.
         var operatorPolicies: [OperatorPolicyEffect] = []
         /// The ways of others into the contract, without those that `jobs.from` vouches for.

@@ -70,8 +70,9 @@ struct StatusSource: Sendable {
         do throws(ManagementError) {
             let live = try await client.live(virtualHost: virtualHost)
             let queues = topology?.queues.map(\.name) ?? live.queuesOfAnyTopology
+            let exchanges = Set((topology?.exchanges ?? []).map(\.name)).subtracting(live.exchanges.map(\.name))
             return StatusFacts.Objects(
-                queues: queues, operatorPolicies: live.operatorPolicyEffects,
+                queues: queues, missingExchanges: exchanges.sorted(), operatorPolicies: live.operatorPolicyEffects,
                 foreignWays: live.foreignWays(trusting: topology?.trustedExchanges ?? []),
                 knowsTrusted: topology != nil)
         } catch {

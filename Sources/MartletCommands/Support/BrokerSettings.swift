@@ -1,3 +1,4 @@
+import EventLoop
 import FoundationEssentials
 import PushModel
 import PushWorker
@@ -59,6 +60,7 @@ struct BrokerSettings {
                 throw CommandFailure(fault, "\(origin): \(error.message)")
             }
         }
+        if let mistake = AMQPEndpoint.mistake(among: endpoints) { throw CommandFailure(fault, "\(origin): \(mistake)") }
         for endpoint in endpoints where endpoint.isExposed && !allowsPlaintext {
             throw CommandFailure(
                 fault, "\(origin): the way to \(endpoint.host) is not encrypted",
@@ -99,7 +101,16 @@ struct BrokerSettings {
                 remedy: "Give --management, or "
                     + "\(setting ?? "set MARTLET_BROKER_MANAGEMENT beside MARTLET_BROKER_URI").")
         }
-        return try ManagementClient.at(address)
+        let client = try ManagementClient.at(address)
+        let place = client.location
+        let allowsPlaintext = allowsPlaintext || companions["MARTLET_BROKER_ALLOW_PLAINTEXT"] == "true"
+        guard place.isEncrypted || allowsPlaintext || SocketAddress.isLoopback(host: place.host) else {
+            throw CommandFailure(
+                fault, "the way to the management API at \(place.host) is not encrypted",
+                remedy: "Write https://, or say --broker-allow-plaintext where everybody on the network may read the "
+                    + "password.")
+        }
+        return client
     }
 
     /// The configuration that the selected context names instead of a broker; nil where something names a broker.

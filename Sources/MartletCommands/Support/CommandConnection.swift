@@ -80,6 +80,9 @@ final class CommandConnection {
         client.close()
     }
 
+    /// Whether the broker lets nobody else write `x-death`.
+    var provesDeaths: Bool { client.brokerVersion?.provesDeaths ?? false }
+
     // MARK: Queues
 
     /// Declares an exclusive queue: it exists as long as this connection.
@@ -125,6 +128,17 @@ final class CommandConnection {
                 failure.remedy = "Is the name right? See them all with: rabbitmqctl list_queues -p \(virtualHost) name"
             }
             throw failure
+        }
+    }
+
+    /// Makes sure that there is an exchange.
+    ///
+    /// - Throws: `unreachable` if there is none, or what ended the link.
+    func find(exchange name: String) throws(CommandFailure) {
+        do throws(AMQPError) {
+            try client.find(exchange: name)
+        } catch {
+            throw Self.failure(error, at: description)
         }
     }
 

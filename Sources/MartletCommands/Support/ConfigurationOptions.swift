@@ -29,12 +29,13 @@ struct ConfigurationOptions: ParsableArguments {
     /// - Parameters:
     ///   - need: What the command needs of it.
     ///   - instance: The name that a running worker already has; nil for a new name where none is configured.
+    ///   - connects: Whether its broker is asked, so that its login goes there. False where only its routes count.
     /// - Returns: The checked configuration.
     /// - Throws: `missingInput` where the file cannot be read, else `configuration` with every fault.
     func load(
-        for need: ConfigurationLoader.Need, naming instance: String? = nil
+        for need: ConfigurationLoader.Need, naming instance: String? = nil, connects: Bool = true
     ) throws(CommandFailure) -> WorkerConfiguration {
-        switch try read(for: need, naming: instance) {
+        switch try read(for: need, naming: instance, connects: connects) {
         case .success(let configuration): return configuration
         case .failure(let errors):
             let count = errors.all.count
@@ -42,12 +43,13 @@ struct ConfigurationOptions: ParsableArguments {
         }
     }
 
-    /// Loads the configuration as ``load(for:naming:)`` does.
+    /// Loads the configuration as ``load(for:naming:connects:)`` does.
     ///
     /// - Returns: The checked configuration, or every fault in it.
-    /// - Throws: `missingInput` where the file cannot be read, `configuration` where nothing names one.
+    /// - Throws: `missingInput` where the file cannot be read, `configuration` where nothing names one, and where its
+    ///   login would go to another broker.
     func read(
-        for need: ConfigurationLoader.Need, naming instance: String? = nil
+        for need: ConfigurationLoader.Need, naming instance: String? = nil, connects: Bool = true
     ) throws(CommandFailure) -> Result<WorkerConfiguration, ConfigurationErrors> {
         let environment = ProcessInfo.processInfo.environment
         let config = config ?? ContextStore.configuration
@@ -64,9 +66,30 @@ struct ConfigurationOptions: ParsableArguments {
                     "Name the file with --config, or set MARTLET_ROUTES and others; martlet config example prints a "
                     + "file with every key.")
         }
+        if connects, let config, let conflict = conflict(of: config, environment) { throw conflict }
         return ConfigurationLoader.load(
             file: config, environment: environment, need: need,
             instanceName: { instance ?? ConfigurationLoader.generatedInstanceName() })
+    }
+
+    /// Why a file does not go with the broker of the selected context: the file's login is for a broker of its own. Nil
+    /// where the context names no broker, and where its own settings take the place of all those of the file.
+    private func conflict(of file: String, _ environment: [String: String]) -> CommandFailure? {
+        guard let context = ContextStore.broker else { return nil }
+        // Whoever put file and address into one context meant them to go together. But the file's password would win
+        // over the one in the address.
+        let isContexts = config == nil
+        let settings = ConfigurationLoader.settingsOfOneBroker(in: file, environment: environment)
+        guard let setting = settings.first(where: { !isContexts || $0.name == "broker.password_file" }) else {
+            return nil
+        }
+        return CommandFailure(
+            .configuration,
+            "\(setting.origin): \(setting.name) is for the broker of this file, and the address would be that of the "
+                + "context \(context)",
+            remedy: isContexts
+                ? "Add the context again: with --broker-password-file, or without --broker for the broker of the file."
+                : "Say where the broker of this file is: with broker.uri in it, or with MARTLET_BROKER_URI.")
     }
 }
 

@@ -9,6 +9,8 @@ enum Interrupt {
     static var isRequested: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// Starts to notice Ctrl-C and SIGTERM. A second signal ends the process at once.
+    ///
+    /// Only for a command that looks at `isRequested` until it ends: from now on the first signal does not end it.
     static func watch() {
         count.store(0, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {

@@ -128,11 +128,9 @@ struct QueueReading: Equatable {
     /// Ends a command that has done its work with the messages that were read.
     ///
     /// - Parameter consequence: What that means.
-    /// - Throws: `gaveUp` where messages are missing. After Ctrl-C a message on standard error says so instead.
+    /// - Throws: `gaveUp` where messages are missing, also after Ctrl-C.
     func finish(_ consequence: String) throws(CommandFailure) {
-        guard let failure = failure(consequence) else { return }
-        guard end == .interrupted else { throw failure }
-        Console.talk(failure.description)
+        if let failure = failure(consequence) { throw failure }
     }
 
     private var remedy: String? {

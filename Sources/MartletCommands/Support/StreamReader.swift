@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import RabbitMQ
 import Rig
@@ -8,6 +9,9 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// How long the end of a stream is looked for. Where very many workers report, there is never the pause that shows
     /// the end.
     private static var longestCatchUp: Duration { .seconds(10) }
+
+    /// How long a stream may take to be there.
+    private static var longestStart: Duration { .seconds(5) }
 
     private struct State {
         var picture: Picture
@@ -47,9 +51,13 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// Whether the picture still lacks messages that the stream holds, and will get them.
     var isCatchingUp: Bool { state.withLock { !$0.isComplete && $0.trouble == nil } }
 
-    /// Reads everything that the stream holds; blocks.
+    /// Reads everything that the stream holds; blocks. A stream may have no leader yet in the first seconds of a node, so
+    /// it tries again for `longestStart`.
     func readOnce() {
-        attempt { link throws(CommandFailure) in try catchUp(link) }
+        let end = MonotonicTime.now() + Self.longestStart
+        while let failure = attempt({ link throws(CommandFailure) in try catchUp(link) }),
+            failure.lack == nil, failure.status != .refused, .now() < end, !Interrupt.isRequested
+        { usleep(500_000) }
     }
 
     /// Reads until Ctrl-C; blocks. After a lost connection it opens a new one, about 2 s later.
@@ -71,15 +79,19 @@ final class StreamReader<Picture: Sendable>: Sendable {
         state.withLock { $0.isComplete = true }
     }
 
-    private func attempt(_ body: (CommandConnection) throws(CommandFailure) -> Void) {
+    /// - Returns: Why it failed; nil if it did not.
+    @discardableResult
+    private func attempt(_ body: (CommandConnection) throws(CommandFailure) -> Void) -> CommandFailure? {
         do throws(CommandFailure) {
             let link = try CommandConnection.open(endpoints, timeout: .seconds(5))
             defer { link.close() }
             try link.consume(queue, prefetch: 200, from: offset)
             state.withLock { $0.trouble = nil }
             try body(link)
+            return nil
         } catch {
             state.withLock { $0.trouble = error.message }
+            return error
         }
     }
 

@@ -37,7 +37,7 @@ struct TopologyCommand: ParsableCommand {
         var namedConfiguration: String? { source.config }
 
         func run() throws {
-            let topology = try source.load(for: .broker).topology()
+            let topology = try source.load(for: .broker, connects: false).topology()
             let accounts = users ? try BrokerRole.allCases.map(BrokerAccount.new) : []
             let text = topology.definitions(users: accounts.map(\.user))
             for account in accounts { Console.talk("\(account.user.name)  \(account.password)") }

@@ -18,12 +18,13 @@ extension TopologyDrift {
             if let trust { Console.data("           to trust it with every app: \(trust)") }
             commands(admin).forEach { Console.data("           \($0)") }
         case .json:
-            let one = admin.one(remedies)
+            let one = remedies.isEmpty ? nil : admin.one(remedies)
+            let command = one.map { admin.two(remedies) ?? $0 }
             Console.data(
                 JSON.object([
                     ("state", .optional(state)), ("kind", .text(kind.rawValue)), ("object", .text(object)),
-                    ("detail", .text(detail)), ("command", .text(admin.two(remedies) ?? one)),
-                    ("command_v1", .text(one)), ("jobs_from", .optional(exchange)),
+                    ("detail", .text(detail)), ("command", .optional(command)),
+                    ("command_v1", .optional(one)), ("jobs_from", .optional(exchange)),
                 ]).bytes)
         }
     }
@@ -32,10 +33,11 @@ extension TopologyDrift {
     private var trust: String? { exchange.map { "jobs: { from: [\(JSONEscaping.quoted($0))] }" } }
 
     /// The command lines that mend it: one line where it is the same for both versions of `rabbitmqadmin`, else one for
-    /// each version that has one.
+    /// each version that has one; none for a queue that is in use.
     ///
     /// - Parameter admin: Writes the command lines.
     func commands(_ admin: AdminCommands) -> [String] {
+        guard !remedies.isEmpty else { return [] }
         let (one, two) = (admin.one(remedies), admin.two(remedies))
         if one == two { return [one] }
         return (two.map { ["v2  \($0)"] } ?? []) + ["v1  \(one)"]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Dispatch
 import EventLoop
 import FoundationEssentials
 import Glibc
@@ -145,10 +146,14 @@ struct WorkerCommand: AsyncParsableCommand {
         var requests = StopRequests()
         for await signal in signals {
             if signal == Self.reloadSignal {
-                if let manager {
-                    manager.reload { reload(worker, logger) }
-                } else {
-                    reload(worker, logger)
+                // A file may be on a file system that does not answer. Signals must be obeyed meanwhile.
+                let options = configurationOptions
+                DispatchQueue.global().async {
+                    if let manager {
+                        manager.reload { Self.reload(worker, options, logger) }
+                    } else {
+                        Self.reload(worker, options, logger)
+                    }
                 }
                 continue
             }
@@ -164,9 +169,9 @@ struct WorkerCommand: AsyncParsableCommand {
     }
 
     /// Lets the worker follow its configuration. A configuration with errors changes nothing.
-    private func reload(_ worker: Worker, _ logger: Logger) {
+    private static func reload(_ worker: Worker, _ options: ConfigurationOptions, _ logger: Logger) {
         do throws(CommandFailure) {
-            worker.reload(try configurationOptions.load(for: .route, naming: worker.instance))
+            worker.reload(try options.load(for: .route, naming: worker.instance))
         } catch {
             logger.error(
                 "the configuration has errors now: the worker goes on with the one it has",

@@ -105,8 +105,9 @@ package struct AnswerMeaning: Sendable, Equatable {
             self.init(.park, status, credential: .refused(.oneRoute))
         } else {
             switch status {
-            // Without a reason of APNs' nobody knows who gave the answer, so it proves no credential.
-            case 429, 500...599: self.init(.retry, status, credential: .unexamined)
+            // Without a reason of APNs' nobody knows who gave the answer, so it proves no credential. Only
+            // `TooManyRequests` is about one device.
+            case 429, 500...599: self.init(.retry, status, credential: .unexamined, service: .troubled)
             case 403: self.init(.rejected(.fixCredential), status, credential: .unexplained)
             default: self.init(.rejected(.fixRequest), status)
             }

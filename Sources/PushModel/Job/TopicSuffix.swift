@@ -5,10 +5,4 @@ package enum TopicSuffix {
 
     /// The length of the longest suffix, in bytes.
     package static let longest = all.reduce(0) { max($0, $1.utf8.count) }
-
-    /// Whether two bundle identifiers, each with all suffixes, have a topic in common.
-    package static func overlap(_ left: String, _ right: String) -> Bool {
-        let mine = Set(all.map { left + $0 })
-        return all.contains { mine.contains(right + $0) }
-    }
 }

@@ -17,6 +17,14 @@ extension AttemptFacts {
 extension Answer {
     /// How long APNs asks to wait; nil if APNs does not say.
     fileprivate var wishedDelay: Duration? { retryAfter.flatMap { $0 >= 0 ? .seconds($0) : nil } }
+
+    /// Since when the token is known to be dead, in milliseconds since 1970; nil if APNs does not say. A later time than
+    /// that of the answer counts as that of the answer: else a token that is registered again later would be deleted.
+    ///
+    /// - Parameter now: When the answer came, in milliseconds since 1970.
+    fileprivate func tokenInvalidSince(at now: Int64) -> Int64? {
+        timestamp.flatMap { $0 > 0 ? min($0, now) : nil }
+    }
 }
 
 extension RetryPolicy {
@@ -83,7 +91,7 @@ extension RetryPolicy {
                 FinalReport(
                     .deadToken, facts.holdsDeadTokens ? .hold : .dropToken, status: answer.status,
                     reason: answer.reason, detail: facts.holdsDeadTokens ? Self.holdDetail : nil,
-                    tokenInvalidSince: answer.timestamp))
+                    tokenInvalidSince: answer.tokenInvalidSince(at: now)))
         case .resend(let lastResort):
             return resend(answer, lastResort, facts, now)
         case .retry:

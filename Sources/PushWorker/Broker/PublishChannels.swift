@@ -7,6 +7,10 @@ struct PublishChannels {
     static let count: UInt16 = 4
     /// Most unconfirmed publications on one channel.
     static let window = 4_000
+    /// Most unconfirmed replies: fewer than the 400 messages that RabbitMQ's reader of a connection has under way on a
+    /// channel before it stops reading (`credit_flow_default_credit`). A producer may bind hundreds of queues to one key,
+    /// and the broker then takes milliseconds for each reply. The results of all routes are on the same connection.
+    static let replyWindow = 256
     /// Most unconfirmed publications on the slow channel: fewer than the 32 for one queue at which RabbitMQ stops.
     static let slowWindow = 24
     /// Most slow channels that may stand still on one connection.
@@ -15,7 +19,7 @@ struct PublishChannels {
     /// For all publications that belong on none of the other channels.
     let main = PublishChannel(1, window: window)
     /// For replies, so that a broken `apns.replies` hurts replies alone.
-    let replies = PublishChannel(2, window: window)
+    let replies = PublishChannel(2, window: replyWindow)
     /// For publications that may cost the channel.
     let tried = PublishChannel(3, window: window)
     /// For lines (`RefusedPublications`) in which a publication was long unconfirmed. RabbitMQ may wait for a queue

@@ -73,8 +73,23 @@ extension Publisher {
     /// connection stays.
     private func abandonReplies(_ debts: AnswerPatience.Debts, now: MonotonicTime) {
         guard let due = patience.repliesDue(debts), now >= due else { return }
-        openReplies.abandoned()
         for publication in channels.replies.abandon(after: patience.usual, now: now) {
+            openReplies.abandoned(of: publication.route, now: now)
+            counts.note(.abandoned)
+            replied(publication, .abandoned)
+        }
+    }
+
+    /// Gives up the waiting replies of routes that have none now.
+    func giveUpRestingReplies(now: MonotonicTime) {
+        guard openReplies.mayRest else { return }
+        var given: [Publication] = []
+        channels.replies.removeWaiting { publication in
+            guard openReplies.rests(publication.route, now: now) else { return false }
+            given.append(publication)
+            return true
+        }
+        for publication in given {
             counts.note(.abandoned)
             replied(publication, .abandoned)
         }

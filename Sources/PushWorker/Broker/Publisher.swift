@@ -177,6 +177,7 @@ final class Publisher {
         missing.passTime(now: now)
         while let publication = unnoted.next() { line(up: publication) }
         takeDue(now: now)
+        giveUpRestingReplies(now: now)
         heldUp.note(isCongested: isCongested, stalled: stalledRoutes, now: now)
         proof.passTime(isTroubleFree: isTroubleFree, now: now)
         let number = channels.slow.number

@@ -66,6 +66,9 @@ extension CertificateFacts {
     /// The certificate's only topic; nil if it has several topics or none.
     package var onlyTopic: String? { topics.count == 1 ? topics[0].name : nil }
 
+    /// The beginning of the certificate's validity in UTC, as text for people.
+    package var firstMoment: String { LogTime(milliseconds: notBefore * 1_000).toTheSecond }
+
     /// The end of the certificate's validity in UTC, as text for people.
     package var lastMoment: String { LogTime(milliseconds: notAfter * 1_000).toTheSecond }
 }

@@ -164,7 +164,9 @@ final class CredentialUse {
         }
         let isRefused: Bool
         switch answer.meaning.credential {
-        case .accepted, .unexamined: return proved(on: destination)
+        case .accepted: return proved(on: destination)
+        // A server in trouble, or something before APNs, may not have looked at it.
+        case .unexamined: return
         // `unexplained`: without a pause, each job of the queue would be rejected for a reason that nobody knows. The
         // probes find out whether the refusal lasts. The pool keeps its connections.
         case .unexplained, .refused, .tokenChangedTooOften: isRefused = true

@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import RabbitMQ
+import Topology
 
 /// What a worker tells operators of itself every two to ten seconds, through the stream of the fleet's reports.
 ///
@@ -147,17 +148,20 @@ package struct WorkerReport: Sendable, Equatable, Codable {
         self = report
     }
 
-    /// Whether it has a name, lists no longer than they may be, and numbers that can be added up.
+    /// Whether it has a name, lists no longer than they may be, names of routes as a configuration may have them, and
+    /// numbers that can be added up. Commands that operators are told to run have the names of routes in them.
     private var isPossible: Bool {
         let counts =
             [accepted, inFlight, moreRoutes] + failures.map(\.count)
             + routes.flatMap { [$0.connections, $0.inFlight, $0.waiting, $0.accepted] }
         // Until the year 5138.
         let times: Range<Int64> = 0..<100_000_000_000_000
-        return !instance.isEmpty && routes.count <= Self.mostRoutes && failures.count <= Self.mostReasons
+        let arePossible = routes.allSatisfy {
+            TopologyNames.isRouteName($0.name) && $0.deadTokens?.isPossible != false
+        }
+        return arePossible && !instance.isEmpty && routes.count <= Self.mostRoutes && failures.count <= Self.mostReasons
             && reasons.count <= Self.mostReasons && times.contains(startedAt) && times.contains(sentAt)
             && counts.allSatisfy { (0...Self.greatestNumber).contains($0) }
-            && routes.allSatisfy { $0.deadTokens?.isPossible != false }
     }
 
     /// The report as JSON.

@@ -31,15 +31,18 @@ struct BrokerLetter {
     /// - Parameters:
     ///   - delivery: The letter.
     ///   - trusted: The exchanges of `jobs.from`.
+    ///   - provesDeaths: Whether the broker lets nobody else write `x-death`.
     ///   - now: The time, in milliseconds since 1970.
     /// - Returns: Nil for a letter with which nothing is to be done: its job was rejected by a worker, which publishes
     ///   the result itself, or no queue of jobs ended the job.
-    init?(_ delivery: borrowing Delivery, trusting trusted: [[UInt8]] = [], now: Int64) {
+    init?(
+        _ delivery: borrowing Delivery, trusting trusted: [[UInt8]] = [], provesDeaths: Bool, now: Int64
+    ) {
         guard let death = Self.lastDeath(of: delivery), let cause = Cause(rawValue: death.reason),
             TopologyNames.isJobQueue(death.queue)
         else { return nil }
         self.cause = cause
-        report = Self.report(of: cause, death)
+        report = Self.report(of: cause, death, provesDeaths: provesDeaths)
         route = TopologyNames.route(ofJobQueue: death.queue)
         // What the body did to workers before, it may do again.
         let isUnread = cause == .deliveryLimit || DeliveryReader.returns(of: delivery) >= PoisonWatch<Delivery>.limit
@@ -54,7 +57,7 @@ struct BrokerLetter {
         message.bytes += death.exchange
         message.way = DeliveryWay(
             exchange: start..<message.bytes.count, foreignDeath: foreign, in: message.bytes, trusting: trusted)
-        let isUntrusted = message.way.isUntrusted
+        let isUntrusted = message.way.isUntrusted || !provesDeaths
         var read = Self.job(message, isUnread: isUnread, now: now)
         // Only a routing key under the broker's permissions proves that a producer may speak of an app.
         if isUntrusted { read.forgetPlace() } else if !read.hasLegibleKey { read.forgetOwnPlace() }
@@ -66,15 +69,18 @@ struct BrokerLetter {
         self.indexes = indexes.isEmpty ? [0] : indexes
     }
 
-    /// The environment and the topic to which the results belong.
+    /// The environment and the topic to which the results belong, and the route, for letters of no app.
     var app: [UInt8] {
         var app = Array((job.job.environment?.rawValue ?? "").utf8)
         app.append(UInt8(ascii: "."))
         app += job.job.bytes[job.job.topic]
+        app.append(UInt8(ascii: " "))
+        app += (route ?? "").utf8
         return app
     }
 
-    private static func report(of cause: Cause, _ death: Death) -> FinalReport {
+    private static func report(of cause: Cause, _ death: Death, provesDeaths: Bool) -> FinalReport {
+        let doubt = provesDeaths ? "" : ". Before version 4.0 nothing proves which app the job was for"
         let ended = "RabbitMQ ended the job in its queue, because"
         switch cause {
         case .expired:
@@ -86,13 +92,13 @@ struct BrokerLetter {
                     "a policy with message-ttl gives the queue's messages less time: tell the operator. The producer set "
                         + "no AMQP property expiration"
                 }
-            return FinalReport(.expired, .none, reason: .expirationPassed, detail: "\(ended) \(why)")
+            return FinalReport(.expired, .none, reason: .expirationPassed, detail: "\(ended) \(why)\(doubt)")
         case .deliveryLimit:
             return FinalReport(
                 .exhausted, .replay, reason: .poison,
                 detail: "\(ended) it came back more often than the delivery limit allows: every worker that took it up "
                     + "may have died of it, or it was given back that often, as by routes that are paused. Look whether "
-                    + "workers died before it is replayed")
+                    + "workers died before it is replayed\(doubt)")
         }
     }
 

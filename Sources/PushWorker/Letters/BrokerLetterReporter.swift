@@ -25,6 +25,8 @@ final class BrokerLetterReporter: Sendable {
     private static let prefetch = 10
     /// How many results may be unconfirmed.
     private static let window = 1_000
+    /// How many replies may be unconfirmed. They are few, because each may take the broker long.
+    private static let replyWindow = 16
     /// The longest wait before it looks whether it is to stop, and answers heartbeats.
     private static let step = Duration.seconds(1)
     /// How long the broker may take to answer.
@@ -169,6 +171,7 @@ final class BrokerLetterReporter: Sendable {
             to: targets, clientName: "\(settings.instance) letters", bodyLimit: JobDecoder.maximumBodyLength,
             patience: Self.patience)
         defer { client.close() }
+        let provesDeaths = client.brokerVersion?.provesDeaths ?? false
         let trusted = settings.jobsFrom.map { Array($0.utf8) }
         let prefetch = progress.isCareful ? 1 : RefusedLetters.most + Self.prefetch
         try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: UInt16(prefetch))
@@ -181,7 +184,9 @@ final class BrokerLetterReporter: Sendable {
                 _ = try client.takeOutcomes()
                 continue
             }
-            if let letter = BrokerLetter(delivery, trusting: trusted, now: WallClock.milliseconds()) {
+            let letter = BrokerLetter(
+                delivery, trusting: trusted, provesDeaths: provesDeaths, now: WallClock.milliseconds())
+            if let letter {
                 guard try settle(letter, delivery.deliveryTag, &progress, by: client) else { continue }
             }
             try client.acknowledge(delivery)
@@ -225,14 +230,11 @@ final class BrokerLetterReporter: Sendable {
     ) throws(AMQPError) {
         do throws(AMQPError) {
             try writer.write(letter) { message, isReply throws(AMQPError) in
-                guard isReply else {
-                    _ = try client.submit(message, window: window)
-                    if window == 1 { try Self.check(try client.flush()) }
-                    return .confirmed
-                }
-                // The answer to a reply is waited for, and would hide the answers to earlier results.
-                try Self.check(try client.flush())
-                return try client.publishConfirmed(message)
+                let number = try client.submit(message, window: isReply ? Self.replyWindow : window)
+                if !isReply, window == 1 { try Self.check(try client.flush()) }
+                return number
+            } answers: { () throws(AMQPError) in
+                try client.flush()
             }
         } catch {
             guard error.code == .invalidMessage else { throw error }

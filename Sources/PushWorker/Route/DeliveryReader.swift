@@ -60,6 +60,22 @@ struct DeliveryReader {
         return min(max(0, min(returns, acquired)), Int64(UInt32.max))
     }
 
+    /// Whether a message has the header `x-death`, or headers that cannot be read.
+    static func hasDeaths(_ delivery: borrowing Delivery) -> Bool {
+        do throws(AMQPError) {
+            guard let table = try MessagePropertyReader(delivery.bytes, delivery.properties).headers else {
+                return false
+            }
+            var reader = FieldTableReader(table, maximumSize: FieldTableReader.maximumSizeOfFrames)
+            while let field = try reader.next(in: delivery.bytes) {
+                if delivery.bytes.span.extracting(field.name).isText(BrokerHeader.death) { return true }
+            }
+            return false
+        } catch {
+            return true
+        }
+    }
+
     /// Reads a delivery.
     ///
     /// - Parameters:

@@ -86,8 +86,9 @@ final class RouteArrivals {
         let properties = delivery.properties
         let size = delivery.bytes.count
         // A body that is too large was never buffered, so only the broker can write a dead letter with it. Other
-        // defects of the job do not change this.
-        let isRejected = delivery.isTruncated
+        // defects of the job do not change this. RabbitMQ 3.10 ends the dead-lettering of the whole node where a
+        // producer's `x-death` is not of its own form. So where there is one, the worker writes a letter without a body.
+        let isRejected = delivery.isTruncated && !DeliveryReader.hasDeaths(delivery)
         let origin = deliveries.intake.origin(returns: returns)
         // Redelivered copies count as returned, too. A quorum queue also marks copies as redelivered that no worker had
         // received: those that were on their way to a consumer when that was cancelled (`handle_delivery` in RabbitMQ's
@@ -109,10 +110,13 @@ final class RouteArrivals {
                 properties: properties, receivedAt: moment.wall, origin: origin)
             let verdict = deliveries.take(inFlight, isFirstDelivery: isFirstDelivery, at: moment)
             follow(verdict, on: inFlight, at: moment)
-        case .failure(let defect):
+        case .failure(var defect):
             prefetch.arrived(
                 defect.job.jobClass, notifications: max(1, defect.job.notificationCount), bytes: size)
             let tier = tierOnTheWay(of: defect, at: moment)
+            // A route speaks only of what it claims. Before RabbitMQ 4.0.4 `BCC` leads jobs with another app's key here,
+            // and a full results queue of that app would keep this route from its work.
+            if tier == nil, let claim, defect.job.hasLegibleKey, !claim.covers(defect.job) { defect.job.forgetPlace() }
             let job = JobInFlight(
                 job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,
                 generation: deliveries.ledger.generation, properties: properties, receivedAt: moment.wall)
@@ -131,15 +135,17 @@ final class RouteArrivals {
     }
 
     /// The tier in which a refused job waits until its topic has moved: the tier whose delay is nearest to the time
-    /// that the job has waited so far. Nil for a job that no other route here claims, where no tier may hold the job,
-    /// that contradicts its own routing key, and where that tier would bring the job back too late. Nil, too, where the routing key is not that of the job's
-    /// environment, class and topic: then no binding of its topic led the job to this route's queue.
+    /// that the job has waited so far. Nil for a job that no other route here claims, and where no tier may hold the job
+    /// or the tier would bring it back too late. Nil where the routing key is not that of the job's environment, class
+    /// and topic: then no binding of its topic led the job to this route's queue. Nil for a job without a notification
+    /// that could go into a copy.
     ///
     /// While a topic moves from one route to another, the broker's bindings and the configurations of workers differ
     /// for a while. Copies keep the start of the wait in `x-apns-first-attempt-at`, so `retry.max_age` ends it.
     private func tierOnTheWay(of defect: borrowing JobDefect, at moment: Moment) -> Int? {
         let job = defect.job
-        guard defect.reason == .routingMismatch, let claim, !claim.covers(job), let environment = job.environment,
+        guard defect.reason == .routingMismatch, job.notificationCount > 0, let claim, !claim.covers(job),
+            let environment = job.environment,
             claim.table.route(environment, job.bytes.span.extracting(job.topic)) != nil
         else { return nil }
         var key: [UInt8] = []

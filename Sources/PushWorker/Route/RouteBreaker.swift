@@ -3,7 +3,7 @@ package import EventLoop
 /// Decides whether a route works, is parked, or is being probed.
 ///
 /// - A route whose credential is refused parks. It consumes nothing, then probes with one job after a growing delay. It
-///   works again once a probe is answered without a refusal (`Answers.md`, "A route that parks").
+///   works again once the answer to a probe shows that the credential is accepted (`Answers.md`, "A route that parks").
 /// - A route also parks if APNs answers its pushes with nothing but errors of its own. These errors would otherwise
 ///   cost every job its attempts.
 /// - A route that cannot get a connection takes no jobs until there is one. After an outage it takes one job at a time

@@ -23,7 +23,11 @@ package enum JobCopy {
         if let range = properties.contentType { message.setContentType(span.extracting(range)) }
         if let range = properties.contentEncoding { message.setContentEncoding(span.extracting(range)) }
         if let range = properties.correlationID { message.setCorrelationID(span.extracting(range)) }
-        if let range = properties.replyTo { message.setReplyTo(span.extracting(range)) }
+        // RabbitMQ closes the channel that publishes this address, unless it consumes from it. A message of AMQP 1.0 may
+        // bring it.
+        if let range = properties.replyTo, !span.extracting(range).isText("amq.rabbitmq.reply-to") {
+            message.setReplyTo(span.extracting(range))
+        }
         if let range = properties.type { message.setType(span.extracting(range)) }
         if let range = properties.appID { message.setAppID(span.extracting(range)) }
         if let seconds = properties.timestamp { message.setTimestamp(seconds) }

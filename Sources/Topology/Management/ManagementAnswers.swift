@@ -25,8 +25,15 @@ enum ManagementAnswers {
         let name: String
         let type: String
         let durable: Bool
+        let autoDelete: Bool?
+        let `internal`: Bool?
         let policy: String?
         let arguments: Arguments?
+
+        enum CodingKeys: String, CodingKey {
+            case vhost, name, type, durable, `internal`, policy, arguments
+            case autoDelete = "auto_delete"
+        }
     }
 
     /// An element of `/api/queues/<vhost>`.
@@ -41,9 +48,10 @@ enum ManagementAnswers {
         let leader: String?
         let members: [String]?
         let messages: Int?
+        let consumers: Int?
 
         enum CodingKeys: String, CodingKey {
-            case vhost, name, type, durable, arguments, policy, leader, members, messages
+            case vhost, name, type, durable, arguments, policy, leader, members, messages, consumers
             case operatorPolicy = "operator_policy"
         }
     }
@@ -117,7 +125,8 @@ extension LiveTopology {
             exchanges: exchanges.map {
                 Exchange(
                     name: $0.name, kind: $0.type, isDurable: $0.durable, policy: $0.policy,
-                    alternate: $0.arguments?.values["alternate-exchange"]?.value.words)
+                    alternate: $0.arguments?.values["alternate-exchange"]?.value.words,
+                    isInternal: $0.internal ?? false, isAutoDeleted: $0.autoDelete ?? false)
             },
             queues: queues.map(Queue.init),
             bindings: bindings.map {
@@ -138,7 +147,7 @@ extension LiveTopology.Queue {
             deadLetters: arguments["x-dead-letter-exchange"].map {
                 DeadLetters(exchange: $0.value.words, key: arguments["x-dead-letter-routing-key"]?.value.words)
             }, policy: queue.policy, operatorPolicy: queue.operatorPolicy, leader: queue.leader,
-            members: queue.members ?? [], messages: queue.messages)
+            members: queue.members ?? [], messages: queue.messages, consumers: queue.consumers)
     }
 }
 

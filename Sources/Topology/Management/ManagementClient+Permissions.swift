@@ -1,4 +1,3 @@
-import Foundation
 import Text
 
 /// What a user of the broker may do in a virtual host. An element of `/api/vhosts/<vhost>/permissions`.
@@ -42,8 +41,9 @@ package struct UserPermissions: Decodable, Equatable, Sendable {
         // No user has this name: an expression that covers it covers everything.
         let anybodys = TopologyNames.replyQueue(user: "\u{1}", id: "0")
         return [configure, write, read].contains { expression in
-            func covers(_ name: String) -> Bool { name.range(of: expression, options: .regularExpression) != nil }
-            return covers(theirs) && !covers(anybodys)
+            // An expression that cannot be judged covers nothing.
+            guard let pattern = BrokerPattern(expression) else { return false }
+            return pattern.matches(theirs) && !pattern.matches(anybodys)
         }
     }
 }

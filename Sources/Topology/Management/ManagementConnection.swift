@@ -16,6 +16,8 @@ struct ManagementConnection: Sendable {
 
     /// The longest answer that is read, in bytes. Lists of queues, with all their facts, are the longest answers.
     static let longestAnswer = 256 << 20
+    /// How many times the longest silence a whole answer may take.
+    static let patience = 4.0
 
     /// The place of the API, without user and password; for messages.
     let place: String
@@ -58,7 +60,7 @@ struct ManagementConnection: Sendable {
         location = ManagementPlace(
             host: parts.host, port: port, isEncrypted: parts.scheme == "https", prefix: prefix, user: login[0])
         authorization = "Basic " + Base64.standard.text(Array(login.joined(separator: ":").utf8))
-        session = WebSession(timeout: timeout, longestBody: Self.longestAnswer)
+        session = WebSession(timeout: timeout, limit: Self.patience * timeout, longestBody: Self.longestAnswer)
     }
 
     /// Sends one request and gives the answer's body.

@@ -49,23 +49,27 @@ extension SettingKind where Value == String {
 
     /// The name of a route.
     static var routeName: SettingKind {
-        word(1...40, "1 to 40 lower-case letters, digits and \"-\"", allows: isOfRouteName)
-            .only("not `unrouted`") { (name: String, _: String) throws(Rejection) in
-                guard name != "unrouted" else {
-                    throw Rejection("\"unrouted\" is the name of the queue for jobs without a route")
-                }
+        let words = TopologyNames.routeNameRule
+        let kind: SettingKind = SettingKind("text", words) { (text: String) throws(Rejection) -> String in
+            guard TopologyNames.isRouteName(text) else { throw Rejection("\"\(text)\" must be \(words)") }
+            return text
+        }
+        return kind.only("not `unrouted`") { (name: String, _: String) throws(Rejection) in
+            guard name != "unrouted" else {
+                throw Rejection("\"unrouted\" is the name of the queue for jobs without a route")
             }
+        }
     }
 
     /// The name of a queue for copies of results. It cannot be the name of a queue over which results are spread, which
     /// ends with a number, or of the queue for results that no other queue takes.
     static var resultsQueue: SettingKind {
         let prefix = TopologyNames.resultsPrefix
-        let words = "\(prefix) and 1 to 40 lower-case letters, digits and \"-\", the first a letter"
+        let words = "\(prefix) and \(TopologyNames.routeNameRule), the first a letter"
         return SettingKind("text", words) { (text: String) throws(Rejection) -> String in
             let name = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : ""
-            guard (1...40).contains(name.utf8.count), name.utf8.allSatisfy(isOfRouteName),
-                let first = name.utf8.first, first > UInt8(ascii: "9"), name != "unrouted"
+            guard TopologyNames.isRouteName(name), let first = name.utf8.first, first > UInt8(ascii: "9"),
+                name != "unrouted"
             else { throw Rejection("must be \(words)") }
             guard text != TopologyNames.unclaimedResultsQueue else {
                 throw Rejection("\(text) is the queue for results that no other queue takes")
@@ -103,11 +107,6 @@ extension SettingKind where Value == String {
             }
             return text
         }
-    }
-
-    /// Whether a byte may occur in the name of a route.
-    @Sendable private static func isOfRouteName(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "-") || (byte.isAlphanumeric && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte))
     }
 
     /// Text that is not empty.

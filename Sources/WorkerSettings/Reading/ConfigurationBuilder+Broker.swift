@@ -18,6 +18,12 @@ extension ConfigurationBuilder {
                 problems.add(uri.origin, "\(uri.name): \(problem)")
             }
         }
+        let endpoints = uris.compactMap {
+            try? AMQPEndpoint.parse(uri: $0.value.revealed, supplementedBy: supplements)
+        }
+        if let uri = uris.last, let mistake = AMQPEndpoint.mistake(among: endpoints) {
+            problems.add(uri.origin, "\(uri.name): \(mistake)")
+        }
         let management = root.value(keys.management)
         do throws(Rejection) {
             if let management { try check(managementAddress: management, allowsPlaintext: allowsPlaintext) }

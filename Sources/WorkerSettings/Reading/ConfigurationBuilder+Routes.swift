@@ -42,7 +42,7 @@ extension ConfigurationBuilder {
         }
         let known = credentialNames(root)
         var names: [String: ConfigurationOrigin] = [:]
-        var claims: [TopicClaim] = []
+        var claims = TopicClaims()
         return root.records("routes").compactMap { entry in
             route(entry, known: known, credentials: credentials, names: &names, claims: &claims)
         }
@@ -50,7 +50,7 @@ extension ConfigurationBuilder {
 
     private func route(
         _ entry: SettingReader, known: [String], credentials: [KnownCredential],
-        names: inout [String: ConfigurationOrigin], claims: inout [TopicClaim]
+        names: inout [String: ConfigurationOrigin], claims: inout TopicClaims
     ) -> RouteConfiguration? {
         let keys = keys.routes
         let name = entry.value(keys.name)
@@ -83,17 +83,16 @@ extension ConfigurationBuilder {
 
     private func claim(
         _ topic: Setting<String>, _ environment: APNSEnvironment, _ entry: SettingReader, name: String?,
-        in claims: inout [TopicClaim]
+        in claims: inout TopicClaims
     ) {
         let new = TopicClaim(topic: topic.value, environment: environment, route: name, origin: topic.origin)
-        if let rival = claims.first(where: { $0.overlaps(new) }) {
+        if let rival = claims.take(new) {
             let owner = rival.route.map { "route \"\($0)\"" } ?? "another route"
             entry.reject(
                 keys.routes.topics,
                 "\"\(topic.value)\" in \(environment.rawValue) is already claimed by \(owner) as \"\(rival.topic)\" "
                     + "(\(rival.origin)); a topic comes with its suffixes", at: topic.origin)
         }
-        claims.append(new)
     }
 
     private func refuseRepeated(
@@ -116,15 +115,33 @@ extension ConfigurationBuilder {
     }
 }
 
-/// One topic of one route. Two claims that overlap would want the same binding.
+/// One topic of one route.
 private struct TopicClaim {
     let topic: String
     let environment: APNSEnvironment
     let route: String?
     let origin: ConfigurationOrigin
+}
 
-    /// Whether some (environment, topic with suffix) would belong to both claims.
-    func overlaps(_ other: TopicClaim) -> Bool {
-        environment == other.environment && TopicSuffix.overlap(topic, other.topic)
+/// Which route has claimed which topic. A claim is for the topic with every suffix, and two claims that have one of these
+/// in common would want the same binding.
+private struct TopicClaims {
+    /// By environment and topic with suffix, whoever claimed it first.
+    private var owners: [APNSEnvironment: [String: TopicClaim]] = [:]
+
+    /// Takes a claim.
+    ///
+    /// - Returns: An earlier claim that overlaps; nil if there is none.
+    mutating func take(_ new: TopicClaim) -> TopicClaim? {
+        var rival: TopicClaim?
+        for suffix in TopicSuffix.all {
+            let topic = new.topic + suffix
+            if let owner = owners[new.environment]?[topic] {
+                rival = rival ?? owner
+            } else {
+                owners[new.environment, default: [:]][topic] = new
+            }
+        }
+        return rival
     }
 }

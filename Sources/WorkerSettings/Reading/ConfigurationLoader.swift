@@ -56,9 +56,44 @@ package enum ConfigurationLoader {
     /// - Returns: Also true for everything but a regular file, such as a pipe, which can be read only once, or a
     ///   missing file. False for a regular file that cannot be read.
     package static func saysWhereTheBrokerIs(_ file: String) -> Bool {
-        var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return true }
+        guard isRegular(file) else { return true }
         return readFile(file, ConfigurationProblems())?["broker"]?["uri"].map { !$0.isNull } ?? false
+    }
+
+    /// The settings of a configuration file that belong to its broker, beside the address: the login, what is trusted,
+    /// and the management API.
+    ///
+    /// - Parameters:
+    ///   - file: The file's path.
+    ///   - environment: The process's environment. A setting that a variable replaces does not count.
+    /// - Returns: Each setting, such as `broker.password_file`, and where it stands. Empty for everything but a regular
+    ///   file, and for a file that cannot be read.
+    package static func settingsOfOneBroker(
+        in file: String, environment: [String: String]
+    ) -> [(name: String, origin: ConfigurationOrigin)] {
+        guard isRegular(file), let root = readFile(file, ConfigurationProblems()) else { return [] }
+        let keys = WorkerKeys.all.broker
+        let names = [
+            keys.passwordFile.facts.path, keys.allowPlaintext.facts.path, keys.management.facts.path,
+            keys.caFile.facts.path, keys.certFile.facts.path, keys.keyFile.facts.path,
+        ]
+        let replaced = Set(variables(in: environment))
+        return ConfigurationSchema.variables.compactMap { variable in
+            let isReplaced = [variable.name, variable.fileName].contains { $0.map(replaced.contains) ?? false }
+            guard names.contains(variable.path), !isReplaced else { return nil }
+            let steps = variable.path.split(separator: ".")
+            guard let node = steps.reduce(Optional(root), { node, key in node?[String(key)] }), !node.isNull else {
+                return nil
+            }
+            // The default allows nothing.
+            if case .scalar("false", _) = node.content, variable.path == keys.allowPlaintext.facts.path { return nil }
+            return (name: variable.path, origin: node.origin)
+        }
+    }
+
+    private static func isRegular(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// The names of the variables in the environment that win over the file; empty variables do not count.

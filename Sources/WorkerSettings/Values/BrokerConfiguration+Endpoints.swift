@@ -30,6 +30,7 @@ extension BrokerConfiguration {
             endpoint.tls.keyFile = endpoint.tls.keyFile ?? tls.keyFile
             endpoints.append(endpoint)
         }
+        if let mistake = AMQPEndpoint.mistake(among: endpoints) { throw AMQPError(.invalidURI, mistake) }
         return endpoints
     }
 

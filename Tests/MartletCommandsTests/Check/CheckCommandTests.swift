@@ -102,7 +102,7 @@ struct CheckCommandTests {
         #expect(small.status != 0 && !small.text.contains("does not show it"), "\(small.text)")
     }
 
-    @Test("A server nobody vouches for, a missing queue and a broken key are named, each with its remedy")
+    @Test("A server nobody vouches for, a missing queue or exchange and a broken key are named, each with its remedy")
     func bad() throws {
         let server = try server()
         try directory.write(
@@ -112,11 +112,12 @@ struct CheckCommandTests {
         let outcome = try Executable.run(["check", "-c", file, "--output", "json"])
         let failed = outcome.text.split(separator: "\n").filter { $0.contains(#""verdict":"failed""#) }
         #expect(outcome.status == 78, "\(outcome.text)\(outcome.errorText)")
-        #expect(failed.count == 4, "\(failed)")
+        #expect(failed.count == 6, "\(failed)")
         #expect(failed.contains { $0.contains("credential key") && $0.contains("developer portal") })
         for tier in ["7s", "hold.7s"] {
-            let queue = "queue apns.q.retry.\(tier)"
-            #expect(failed.contains { $0.contains(queue) && $0.contains("martlet topology apply") })
+            for object in ["queue apns.q.retry.\(tier)", "exchange apns.retry.\(tier)"] {
+                #expect(failed.contains { $0.contains(object) && $0.contains("martlet topology apply") })
+            }
         }
         #expect(failed.contains { $0.contains("apns production") && $0.contains("apns.trust_file") })
     }
@@ -167,11 +168,15 @@ struct CheckCommandTests {
         content.notBefore = "20240101000000Z"
         content.notAfter = "20250101000000Z"
         try apple.issue("old", content)
+        content.notBefore = "20970101000000Z"
+        content.notAfter = "20980101000000Z"
+        try apple.issue("new", content)
         let file = try apple.directory.write(
             """
             credentials:
               - { name: long, kind: certificate, cert_file: long.pem, key_file: long.key }
               - { name: old, kind: certificate, cert_file: old.pem, key_file: old.key }
+              - { name: new, kind: certificate, cert_file: new.pem, key_file: new.key }
             routes:
               - { name: shop, environment: production, topics: [com.example.app], credential: long }
               - { name: test, environment: development, topics: [com.example.app], credential: old }
@@ -182,6 +187,7 @@ struct CheckCommandTests {
         #expect(
             lines.contains { $0.hasPrefix("ok") && $0.contains("com.example.app.voip") && $0.contains("valid until") })
         #expect(lines.contains { $0.hasPrefix("failed") && $0.contains("2025-01-01 00:00:00 UTC: expired") })
+        #expect(lines.contains { $0.hasPrefix("failed") && $0.contains(": not valid before 2097-01-01 00:00:00 UTC") })
         #expect(outcome.text.contains("→ Renew it in Apple's developer portal"))
         for root in ["USERTrust RSA Certification Authority", "AAA Certificate Services"] {
             #expect(lines.filter { $0.contains("root \(root)") }.count == 1)

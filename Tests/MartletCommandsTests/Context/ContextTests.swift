@@ -138,6 +138,55 @@ struct ContextTests {
         #expect(outcome.status != 0 && outcome.errorText.contains("127.0.0.1:\(port)"), "\(outcome.errorText)")
     }
 
+    @Test(
+        "What a file says for its own broker never goes to the context's, but that any broker may have does",
+        arguments: [
+            ("password_file: key.p8", "broker.password_file"), ("allow_plaintext: true", "broker.allow_plaintext"),
+            // The context has one itself.
+            ("management: \"http://g:g@127.0.0.1:3\"", nil),
+            ("tls: { cert_file: key.p8, key_file: key.p8 }", "broker.tls.cert_file"),
+            ("heartbeat: 30s, allow_plaintext: false", nil),
+        ] as [(String, String?)])
+    func foreignLogin(settings: String, named: String?) throws {
+        let added = try martlet(
+            "context", "add", "staging", "--broker", "amqp://me:secret@127.0.0.1:1/", "--management",
+            "http://me:secret@127.0.0.1:2")
+        #expect(added.status == 0, "\(added.errorText)")
+        let file = try configuration(broker: "broker: { \(settings) }")
+        for command in [["topology", "check"], ["status"], ["route", "pause", "shop", "--dry-run"]] {
+            let environment = ["XDG_CONFIG_HOME": home.path]
+            let outcome = try Executable.run(command + ["-c", file], environment: environment)
+            guard let named else {
+                #expect(outcome.status == 69, "\(outcome.errorText)")
+                continue
+            }
+            #expect(outcome.status == 78, "\(outcome.errorText)")
+            let words = "\(named) is for the broker of this file, and the address would be that of the context staging"
+            #expect(outcome.errorText.contains(words), "\(outcome.errorText)")
+            #expect(outcome.errorText.contains("MARTLET_BROKER_URI"), "\(outcome.errorText)")
+        }
+        // Nothing goes to a broker here.
+        let render = try martlet("topology", "render", "-c", file)
+        #expect(!render.errorText.contains("context staging"), "\(render.errorText)")
+    }
+
+    @Test("The password file of a context's own configuration does not win over the password in the context's address")
+    func pairedPassword() throws {
+        let file = try configuration(broker: #"broker: { uri: "amqp://g@127.0.0.1:3/", password_file: key.p8 }"#)
+        func add(_ more: String...) throws {
+            let arguments = ["context", "add", "both", "--broker", "amqp://me:secret@127.0.0.1:1/", "--config", file]
+            let added = try Executable.run(arguments + more, environment: ["XDG_CONFIG_HOME": home.path])
+            #expect(added.status == 0, "\(added.errorText)")
+        }
+        try add()
+        let refused = try martlet("topology", "check")
+        #expect(refused.status == 78 && refused.errorText.contains("context both"), "\(refused.errorText)")
+        #expect(refused.errorText.contains("--broker-password-file"), "\(refused.errorText)")
+        try add("--broker-password-file", file, "--management", "http://me@127.0.0.1:2")
+        let allowed = try martlet("topology", "check")
+        #expect(allowed.status == 69 && allowed.errorText.contains("127.0.0.1:2"), "\(allowed.errorText)")
+    }
+
     @Test("With --broker nothing of the context counts: neither its routes, nor that there is no such context")
     func elsewhere() throws {
         let file = try configuration(

@@ -45,6 +45,9 @@ struct ControlRequestTests {
 
     static let refusals = [
         Refusal(testDescription: "the route's name is empty", request: request(.route(""))),
+        Refusal(
+            testDescription: #""shop.return" is not the name of a route: 1 to 40 lower-case letters, digits and "-""#,
+            request: request(.route("shop.return"))),
         Refusal(testDescription: "the beginning of references is empty", request: request(.campaign(""))),
         Refusal(testDescription: "--author is empty", request: request { $0.author = "" }),
         Refusal(testDescription: "--reason is empty", request: request { $0.reason = "" }),

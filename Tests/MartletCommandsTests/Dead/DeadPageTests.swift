@@ -62,7 +62,7 @@ struct DeadPageTests {
                 properties: 0..<0, body: 0..<0, bodySize: 0, isTruncated: false)
             var message = BrokerMessage(delivery)
             message.deaths = [BrokerMessage.Death(queue: "apns.q.jobs.shop", reason: reason)]
-            return DeadLetter(message: message)
+            return DeadLetter(message: message, provesDeaths: true)
         }
         for (row, letter) in zip(rows, letters) {
             let result = Page.quoted(row[3])
@@ -85,7 +85,7 @@ struct DeadPageTests {
             var message = BrokerMessage(delivery)
             message.headers = headers
             message.deaths = [BrokerMessage.Death(queue: queue, reason: "expired", time: time)]
-            return DeadLetter(message: message)
+            return DeadLetter(message: message, provesDeaths: true)
         }
         #expect(letter([], time: 1_763_712_800).diedAt == 1_763_712_800_000)
         #expect(letter([], time: nil).diedAt == nil && letter([], time: .max).diedAt == .max)
@@ -105,7 +105,8 @@ struct DeadPageTests {
         func obstacle(isWanted: Bool) -> ReplayedJob.Obstacle? {
             do throws(ReplayedJob.Obstacle) {
                 _ = try ReplayedJob(
-                    DeadLetter(message: message), name: "r", deadline: nil, includesDeadTokens: true,
+                    DeadLetter(message: message, provesDeaths: true), name: "r", deadline: nil,
+                    includesDeadTokens: true,
                     includesUntrusted: isWanted, now: 0)
                 return nil
             } catch {

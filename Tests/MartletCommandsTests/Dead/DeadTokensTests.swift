@@ -81,6 +81,16 @@ struct DeadTokensTests {
         #expect(lines(json).count == 2)
     }
 
+    @Test("A time of APNs that is later than the letter counts as the letter's")
+    func future() throws {
+        try broker.bury(letter("aa", "bb", since: "999999999999999999,1763712764121"))
+        #expect(
+            lines(try tokens("--export")) == [
+                "aa\tcom.a\tproduction\t\(Self.diedText)\tdrop_token",
+                "bb\tcom.a\tproduction\t2025-11-21T08:12:44.121Z\tdrop_token",
+            ])
+    }
+
     @Test("Without --export no device token is printed, only how many there are")
     func counts() throws {
         try broker.bury(letter("aa", "bb"), letter("aa"), letter("cc", topic: "com.a.voip", action: "hold"))

@@ -23,6 +23,7 @@ struct LetterOriginTests {
         var keptKey: String? = LetterOriginTests.forged
         /// The queue of the account; nil for a worker's letter.
         var account: String?
+        var provesDeaths = true
         var key: Result<String, LetterOrigin.Doubt>
         var testDescription: String { what }
     }
@@ -39,6 +40,12 @@ struct LetterOriginTests {
             Row(
                 what: "a job that expired in its queue, with headers like a worker's", routingKey: key, deaths: [shop],
                 account: "apns.q.jobs.shop", key: .success(key)),
+            Row(
+                what: "the same where a producer can write x-death", routingKey: key, deaths: [shop],
+                account: "apns.q.jobs.shop", provesDeaths: false, key: .failure(.forgeable(key))),
+            Row(
+                what: "a worker's letter where a producer can write x-death", routingKey: "rejected.production.com.a",
+                keptKey: key, provesDeaths: false, key: .success(key)),
             Row(
                 what: "the same without an account", routingKey: key, account: "", key: .failure(.unproven)),
             Row(
@@ -74,7 +81,8 @@ struct LetterOriginTests {
         ])
     func origin(row: Row) {
         let origin = LetterOrigin(
-            exchange: row.exchange, routingKey: row.routingKey, deaths: row.deaths, keptKey: row.keptKey)
+            exchange: row.exchange, routingKey: row.routingKey, deaths: row.deaths, keptKey: row.keptKey,
+            provesDeaths: row.provesDeaths)
         #expect(origin.account.map { $0.queue ?? "" } == row.account)
         #expect(origin.key == row.key)
     }

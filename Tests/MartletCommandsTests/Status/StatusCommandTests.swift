@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import LocalStack
 import PushModel
 import PushWorker
@@ -85,6 +86,17 @@ struct StatusCommandTests {
             #expect(text.contains("dead letters: no queue"), "\(text)")
             #expect(text.contains("\u{1b}") == (noColour != "1"), "\(text)")
         }
+    }
+
+    @Test("Without --watch it ends at the first SIGTERM, whatever it waits for")
+    func terminated() throws {
+        let silent = try SmallHTTPServer(status: 200)
+        defer { withExtendedLifetime(silent) {} }
+        let place = ["--broker", "amqp://g:g@127.0.0.1:1", "--management", "http://g:g@127.0.0.1:\(silent.port)"]
+        let process = try ChildProcess.start(Executable.path, ["status"] + place, environment: [:])
+        try silent.waitForConnection()
+        process.signal(SIGTERM)
+        #expect(process.wait(timeout: .seconds(5)) == .signalled(SIGTERM))
     }
 
     @Test("On a terminal it is drawn again and again, whatever cannot be asked, until Ctrl-C ends it in good order")

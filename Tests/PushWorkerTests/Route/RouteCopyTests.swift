@@ -88,6 +88,15 @@ struct RouteCopyTests: RouteSuite {
         #expect(try refused(delivery(returns: 0, topic: "com.example.moved"), try self.route()) == .routingMismatch)
     }
 
+    @Test("A job whose topic belongs to another route here is refused where it has no notification that could go on")
+    func movedWithoutTokens() throws {
+        let route = try route(neighbour: "com.example.moved")
+        let body = #"{"id":"job-1","topic":"z","payload":{}}"#
+        take(delivery(returns: 0, topic: "com.example.moved", body: body), route)
+        let job = try #require(route.outbox.refused.first)
+        #expect(job.refusal?.reason == .routingMismatch && job.unsettled > 0)
+    }
+
     @Test("A retry copy that the broker has twice is pushed once, also while the first is under way")
     func copyUnderWay() throws {
         let route = try route()

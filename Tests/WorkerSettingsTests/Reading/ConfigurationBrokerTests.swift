@@ -17,8 +17,13 @@ struct ConfigurationBrokerTests {
             "1:16: broker.uri: the way to broker.example is not encrypted: write amqps://, \(remedy)"
         ),
         (
-            "broker:\n  uri:\n    - amqps://u:hunter2@a.example\n    - amqp://u:hunter2@10.0.0.7:5672/v",
+            "broker:\n  uri:\n    - amqps://u:hunter2@a.example\n    - amqp://u:hunter2@10.0.0.7:5672",
             "4:7: broker.uri[1]: the way to 10.0.0.7 is not encrypted: write amqps://, \(remedy)"
+        ),
+        (
+            "broker:\n  uri:\n    - amqps://u:hunter2@a.example\n    - amqps://u:hunter2@b.example/v",
+            "4:7: broker.uri[1]: the addresses name the virtual hosts \"/\" and \"v\": all addresses of a broker have one "
+                + "virtual host"
         ),
         (
             "broker: { uri: \"amqp://localhost.example\" }",

@@ -291,6 +291,21 @@ struct ConfigurationTests {
     }
 
     @Test(
+        "topics that overlap with their suffixes are claimed once",
+        arguments: [
+            ("com.a", "com.a", true), ("com.a", "com.a.voip", true), ("com.a.voip", "com.a", true),
+            ("com.a", "com.a.extension", false), ("com.a", "com.ab", false), ("com.a", "com.a.push-type.widgets", true),
+            ("com.a.voip", "com.a.complication", false),
+        ])
+    func claims(_ left: String, _ right: String, _ overlap: Bool) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let yaml = minimalConfiguration.replacingOccurrences(of: "com.example.app", with: "\(left), \(right)")
+        let errors = try fixture.errors(yaml)
+        #expect(errors.contains { $0.contains("is already claimed by route") } == overlap)
+    }
+
+    @Test(
         "the collector of traces has an address, without a login and without the path for spans",
         arguments: [
             ("http://collector", "http://collector:80", nil),
