@@ -31,6 +31,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     private static let interval = Duration.seconds(2)
     /// How long the first drawing waits for reports and commands.
     private static let patience = Duration.seconds(5)
+    /// How long queues may take to get a leader before that is an alarm.
+    private static let settling = Duration.seconds(10)
 
     @OptionGroup var place: StatusPlaceOptions
     @Flag(help: "Redraw it every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
@@ -54,11 +56,8 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         }
         let place = try place.open()
         guard !watch else { return try await follow(place) }
-        async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
-        try await BlockingWork.run("reports") { place.reader.readOnce() }
-        try await commands
         let letters = reasons ? try await BlockingWork.run("letters") { try place.letters() } : nil
-        let facts = try await place.facts(letters: letters)
+        let facts = try await settledFacts(place, letters)
         let findings = StatusDiagnosis(facts: facts).findings
         switch format.output {
         case .text:
@@ -68,6 +67,22 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         case .json: Console.data(facts.json(findings).bytes)
         }
         if !findings.isEmpty { throw CommandStatus.someFailed }
+    }
+
+    /// What there is to know. In the first seconds of a node queues have no leader yet, so an alarm about that is looked
+    /// at again for `settling`.
+    private func settledFacts(_ place: StatusSource, _ letters: [StatusFacts.Letters]?) async throws -> StatusFacts {
+        let end = ContinuousClock.now.advanced(by: Self.settling)
+        while true {
+            async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
+            try await BlockingWork.run("reports") { place.reader.readOnce() }
+            try await commands
+            let facts = try await place.facts(letters: letters)
+            let maySettle =
+                StatusDiagnosis(facts: facts).lacksLeaders || place.reader.mayRecover || place.control.mayRecover
+            guard maySettle, ContinuousClock.now < end else { return facts }
+            try await Task.sleep(for: .seconds(1))
+        }
     }
 
     /// Draws until Ctrl-C, from when reports and commands were read. If the management API fails, it draws the failure,

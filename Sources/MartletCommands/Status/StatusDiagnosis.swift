@@ -57,6 +57,9 @@ struct StatusDiagnosis {
     /// no statistics.
     private static let faults: Set<String> = ["crashed", "down", "minority", "stopped", "terminated"]
 
+    /// Whether queues have no leader, as also in the first seconds of a node.
+    var lacksLeaders: Bool { !leaderless.isEmpty }
+
     private var leaderless: [StatusFinding] {
         let queues = ours.filter { queue in
             // A queue that was made a moment ago has no state yet.

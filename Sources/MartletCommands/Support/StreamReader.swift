@@ -1,4 +1,3 @@
-import EventLoop
 import Glibc
 import RabbitMQ
 import Rig
@@ -10,12 +9,10 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// the end.
     private static var longestCatchUp: Duration { .seconds(10) }
 
-    /// How long a stream may take to be there.
-    private static var longestStart: Duration { .seconds(5) }
-
     private struct State {
         var picture: Picture
         var trouble: String?
+        var mayRecover = false
         var isComplete = false
     }
 
@@ -51,13 +48,12 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// Whether the picture still lacks messages that the stream holds, and will get them.
     var isCatchingUp: Bool { state.withLock { !$0.isComplete && $0.trouble == nil } }
 
-    /// Reads everything that the stream holds; blocks. A stream may have no leader yet in the first seconds of a node, so
-    /// it tries again for `longestStart`.
+    /// Whether reading may work soon: the login may read the stream, and it is there.
+    var mayRecover: Bool { state.withLock { $0.mayRecover } }
+
+    /// Reads everything that the stream holds; blocks.
     func readOnce() {
-        let end = MonotonicTime.now() + Self.longestStart
-        while let failure = attempt({ link throws(CommandFailure) in try catchUp(link) }),
-            failure.lack == nil, failure.status != .refused, .now() < end, !Interrupt.isRequested
-        { usleep(500_000) }
+        attempt { link throws(CommandFailure) in try catchUp(link) }
     }
 
     /// Reads until Ctrl-C; blocks. After a lost connection it opens a new one, about 2 s later.
@@ -79,19 +75,16 @@ final class StreamReader<Picture: Sendable>: Sendable {
         state.withLock { $0.isComplete = true }
     }
 
-    /// - Returns: Why it failed; nil if it did not.
-    @discardableResult
-    private func attempt(_ body: (CommandConnection) throws(CommandFailure) -> Void) -> CommandFailure? {
+    private func attempt(_ body: (CommandConnection) throws(CommandFailure) -> Void) {
         do throws(CommandFailure) {
             let link = try CommandConnection.open(endpoints, timeout: .seconds(5))
             defer { link.close() }
             try link.consume(queue, prefetch: 200, from: offset)
-            state.withLock { $0.trouble = nil }
+            state.withLock { ($0.trouble, $0.mayRecover) = (nil, false) }
             try body(link)
-            return nil
         } catch {
-            state.withLock { $0.trouble = error.message }
-            return error
+            let mayRecover = error.lack == nil && error.status != .refused
+            state.withLock { ($0.trouble, $0.mayRecover) = (error.message, mayRecover) }
         }
     }
 

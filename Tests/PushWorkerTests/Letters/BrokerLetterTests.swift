@@ -1,8 +1,13 @@
+import BrokerClient
+import EventLoop
 import PushModel
+import TLS
 import Testing
 
+@testable import APNSClient
 @testable import PushWorker
 @testable import RabbitMQ
+@testable import WorkerSettings
 
 @Suite("Letters of the broker", .timeLimit(.minutes(1)))
 struct BrokerLetterTests {
@@ -21,7 +26,7 @@ struct BrokerLetterTests {
     /// A letter as it stands on the wire.
     private func letter(
         _ deaths: [Death], headers: [(String, String)] = [], returns: UInt8 = 0, body: String = multicast,
-        key: String = "development.normal.com.example.app"
+        key: String = "development.normal.com.example.app", replyTo: String? = nil
     ) -> Delivery {
         func short(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + text.utf8 }
         func long(_ bytes: [UInt8]) -> [UInt8] {
@@ -45,10 +50,11 @@ struct BrokerLetterTests {
             }
             table += short("x-death") + [UInt8(ascii: "A")] + long(tables)
         }
-        let flags: UInt16 = 1 << 15 | 1 << 13
+        let flags: UInt16 = 1 << 15 | 1 << 13 | (replyTo == nil ? 0 : 1 << 9)
         var bytes = Array(key.utf8)
         let keyRange = 0..<bytes.count
         bytes += [UInt8(flags >> 8), UInt8(flags & 255)] + short("application/json") + long(table)
+        if let replyTo { bytes += short(replyTo) }
         let properties = keyRange.upperBound..<bytes.count
         bytes += body.utf8
         return Delivery(
@@ -183,5 +189,55 @@ struct BrokerLetterTests {
         ]
         let letter = try #require(BrokerLetter(letter(deaths), provesDeaths: true, now: Self.now))
         #expect(letter.job.job.environment == nil && letter.job.job.topic.isEmpty)
+    }
+
+    /// A clock that goes on with each reply.
+    private final class Clock {
+        var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    }
+
+    private func writer(_ clock: Clock) throws -> BrokerLetterWriter {
+        let broker = BrokerConfiguration(
+            uris: [], allowsPlaintext: false, heartbeat: .seconds(15), tls: BrokerTLSConfiguration())
+        let settings = LaneSettings(
+            index: 0, routes: [], routeCount: 0,
+            credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])), instance: "test",
+            broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
+            replyPattern: try ReplyPattern("reply"), includesDeviceToken: true,
+            pool: APNSPoolConfiguration(requestTimeout: .seconds(1), pingInterval: .seconds(60)))
+        return BrokerLetterWriter(settings, now: { clock.now })
+    }
+
+    @Test("Replies that take long end for a letter, and for its app's next ones, while all results go out")
+    func slowReplies() throws {
+        let clock = Clock()
+        var writer = try writer(clock)
+        /// How many replies of three went out, and how many of the results say nothing of a lost one.
+        func write(_ time: Duration) throws -> [Int] {
+            let delivery = letter([Death(queue: "apns.q.jobs.app", reason: "expired")], replyTo: "reply")
+            let letter = try #require(BrokerLetter(delivery, provesDeaths: true, now: Self.now))
+            var (replies, unharmed, results) = (0, 0, 0)
+            var number: UInt64 = 0
+            try writer.write(letter) { message, isReply throws(AMQPError) in
+                number += 1
+                if isReply {
+                    replies += 1
+                    clock.now = clock.now + time
+                } else {
+                    results += 1
+                    if !String(decoding: message.bytes, as: UTF8.self).contains("no reply was sent") { unharmed += 1 }
+                }
+                return number
+            } answers: { () throws(AMQPError) in
+                (0...number).map { ($0, .confirmed) }
+            }
+            #expect(results == 3)
+            return [replies, unharmed]
+        }
+        #expect(try write(.milliseconds(1)) == [3, 3])
+        #expect(try write(.milliseconds(600)) == [2, 2])
+        #expect(try write(.milliseconds(1)) == [0, 0])
+        clock.now = clock.now + BrokerLetterWriter.rest
+        #expect(try write(.milliseconds(1)) == [3, 3])
     }
 }

@@ -145,7 +145,7 @@ struct ConfigurationBrokerTests {
     func addressFile() throws {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
-        let file = try fixture.write("uri", "amqps://u:one@a/v?heartbeat=3, amqps://u:two@b\n")
+        let file = try fixture.write("uri", "amqps://u:one@a/v?heartbeat=3, amqps://u:two@b/v\n")
         let broker = try fixture.load(minimalConfiguration, ["MARTLET_BROKER_URI_FILE": file]).get().broker
         #expect(try broker.endpoints().map(\.password) == ["one", "two"])
         #expect(try broker.endpoints().map(\.heartbeat) == [3, 15])

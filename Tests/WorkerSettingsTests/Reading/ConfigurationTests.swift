@@ -62,7 +62,7 @@ struct ConfigurationTests {
     private static let everything = """
         instance: w-1
         broker:
-          uri: ["amqp://a:b@h1", "amqps://[::1]:5671/v"]
+          uri: ["amqp://a:b@h1/v", "amqps://[::1]:5671/v"]
           allow_plaintext: true
           management: "http://u:p@h:15672"
           heartbeat: 10s
@@ -106,7 +106,7 @@ struct ConfigurationTests {
         #expect(configuration.instance == "w-1")
         #expect(configuration.jobsFrom == ["events", "delayed"])
         #expect(configuration.topology(virtualHost: "/").trustedExchanges == ["events", "delayed"])
-        #expect(configuration.broker.uris.map(\.revealed) == ["amqp://a:b@h1", "amqps://[::1]:5671/v"])
+        #expect(configuration.broker.uris.map(\.revealed) == ["amqp://a:b@h1/v", "amqps://[::1]:5671/v"])
         #expect(configuration.broker.management?.revealed == "http://u:p@h:15672")
         #expect(configuration.broker.tls.certFile == "\(fixture.directory)/cert.pem")
         #expect(configuration.apns.production == "https://localhost:8443")
