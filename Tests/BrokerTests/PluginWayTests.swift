@@ -22,7 +22,10 @@ struct PluginWayTests {
             "{ok, F} = application:get_env(rabbit, enabled_plugins_file), "
                 + "ok = file:write_file(F, \"[rabbitmq_shovel,rabbitmq_federation].\"), rabbit_plugins:ensure(F).")
         let exchanges = ["events", "departments"].map { name -> [String: Any] in
-            ["name": name, "vhost": "plugins", "type": "topic", "durable": true, "auto_delete": false, "internal": false]
+            [
+                "name": name, "vhost": "plugins", "type": "topic", "durable": true, "auto_delete": false,
+                "internal": false,
+            ]
         }
         let queues = ["far", "to.exchange", "to.queue"].map { name -> [String: Any] in
             [
@@ -48,16 +51,18 @@ struct PluginWayTests {
         .raw(token: .text(Tokens.good)).keyed(key, exchange: exchange)
     }
 
-    @Test("Federated exchanges that are trusted, and shovels to apns.jobs, lead jobs; what is moved to a queue lost its key")
+    @Test(
+        "Federated exchanges that are trusted, and shovels to apns.jobs, lead jobs; what is moved to a queue lost its key"
+    )
     func moves() async throws {
         let stack = try await stack()
         let uri = stack.uri
         try set(stack, "federation-upstream", "exchanges", ["uri": uri, "exchange": "departments"])
         try set(stack, "federation-upstream", "queues", ["uri": uri, "queue": "far"])
-        for (pattern, scope, upstream) in [("^events$", "exchanges", "exchanges"), ("^\(Self.queue)$", "queues", "queues")] {
+        for (pattern, kind) in [("^events$", "exchanges"), ("^\(Self.queue)$", "queues")] {
             try stack.broker.control([
-                "set_policy", "-p", stack.virtualHost, "--priority", "99", "--apply-to", scope, upstream, pattern,
-                #"{"federation-upstream":"\#(upstream)"}"#,
+                "set_policy", "-p", stack.virtualHost, "--priority", "99", "--apply-to", kind, kind, pattern,
+                #"{"federation-upstream":"\#(kind)"}"#,
             ])
         }
         let shovel = ["src-protocol": "amqp091", "dest-protocol": "amqp091", "src-uri": uri, "dest-uri": uri]
