@@ -63,6 +63,8 @@ package struct BrokerActivity: Sendable, Equatable {
         package var name: String
         /// Whether it runs.
         package var isRunning: Bool?
+        /// For how long it has run; nil where that is not known, as in its first seconds.
+        package var uptime: Duration?
         /// Whether it is short of memory, so that nobody may publish.
         package var hasMemoryAlarm: Bool?
         /// Whether it is short of disk, so that nobody may publish.
@@ -76,11 +78,12 @@ package struct BrokerActivity: Sendable, Equatable {
 
         /// Makes a node from its parts.
         package init(
-            name: String, isRunning: Bool? = true, hasMemoryAlarm: Bool? = false, hasDiskAlarm: Bool? = false,
-            memory: Int? = nil, memoryLimit: Int? = nil, freeDisk: Int? = nil
+            name: String, isRunning: Bool? = true, uptime: Duration? = nil, hasMemoryAlarm: Bool? = false,
+            hasDiskAlarm: Bool? = false, memory: Int? = nil, memoryLimit: Int? = nil, freeDisk: Int? = nil
         ) {
             self.name = name
             self.isRunning = isRunning
+            self.uptime = uptime
             self.hasMemoryAlarm = hasMemoryAlarm
             self.hasDiskAlarm = hasDiskAlarm
             self.memory = memory

@@ -74,8 +74,7 @@ struct BrokerSilenceTests {
         let stack = try await BrokerStack.start("young", ownBroker: broker)
         let first = try findingsUntilTold(stack)
         #expect(first == [], "\(first)")
-        try broker.control(["stop_app"])
-        try broker.control(["start_app"])
+        try broker.restart()
         let second = try findingsUntilTold(stack)
         #expect(second == [], "\(second)")
     }

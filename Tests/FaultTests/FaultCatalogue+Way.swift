@@ -8,8 +8,8 @@ extension FaultCatalogue {
     /// Faults of this kind.
     static let way = [threeSeconds, forgetfulNAT, mistakenRefusals, gateways]
 
-    private static let connections = "martlet_apns_connections"
-    private static let opened = "martlet_apns_connections_opened_total"
+    fileprivate static let connections = "martlet_apns_connections"
+    fileprivate static let opened = "martlet_apns_connections_opened_total"
 
     private static let threeSeconds = Fault(
         180, name: "three seconds without a packet to or from APNs",
@@ -19,11 +19,7 @@ extension FaultCatalogue {
         ring.atEnd { try? ring.dropNothing() }
         try await ring.publish(200, prefix: "1")
         try await ring.untilDone()
-        // A worker counts its connections a moment after their first answers.
-        try await ring.until("its connections are counted") {
-            let count = try ring.worker.metric(connections)
-            return try count > 0 && count == ring.worker.metric(opened)
-        }
+        try await ring.awaitCountedConnections()
         let (before, pushes) = (try await ring.metric(connections), ring.pushes)
         let port = ring.simulator.port
         try await ring.strike { try $0.drop(["tcp dport \(port)", "tcp sport \(port)"]) }
@@ -49,6 +45,7 @@ extension FaultCatalogue {
         ring.atEnd { try? ring.dropNothing() }
         try await ring.publish(200, prefix: "1")
         try await ring.untilDone()
+        try await ring.awaitCountedConnections()
         let port = ring.simulator.port
         let listed = try ring.run("/usr/bin/ss", "-Htn", "state", "established", "dport", "=", ":\(port)")
         let own = listed.split(separator: "\n").compactMap { line in
@@ -58,8 +55,13 @@ extension FaultCatalogue {
         let lost = own.flatMap { ["tcp dport \(port) tcp sport \($0)", "tcp sport \(port) tcp dport \($0)"] }
         let before = try await ring.metric(opened)
         try await ring.strike { try $0.drop(lost) }
-        try await ring.publish(4, prefix: "1")
+        // One for each connection: a connection that nobody asks is not known to be silent.
+        for _ in own {
+            try await ring.publish(1, prefix: "1")
+            try await ring.endure(.milliseconds(200))
+        }
         try await ring.until("another connection is open") { try ring.worker.metric(opened) > before }
+        try await ring.endure(.seconds(1))
         let accepted = ring.answered("")
         let began = ContinuousClock.now
         try await ring.publish(300, prefix: "1")
@@ -122,5 +124,15 @@ extension FaultCatalogue {
         ring.expect(try await ring.outcomes() == ["accepted": answers.count * 20], "not everything was accepted")
         try await ring.awaitLog("something else than APNs answers a route's pushes", of: try ring.worker)
         ring.expect(try !ring.worker.log.contains("APNs refuses the credential"), "a gateway's 403 counted as APNs'")
+    }
+}
+
+extension FaultRing {
+    /// Waits until the worker has counted its connections: it does so a moment after their first answers.
+    fileprivate func awaitCountedConnections() async throws {
+        try await until("its connections are counted") {
+            let count = try self.worker.metric(FaultCatalogue.connections)
+            return try count > 0 && count == self.worker.metric(FaultCatalogue.opened)
+        }
     }
 }

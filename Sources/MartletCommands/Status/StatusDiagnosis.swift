@@ -57,8 +57,8 @@ struct StatusDiagnosis {
     /// no statistics.
     private static let faults: Set<String> = ["crashed", "down", "minority", "stopped", "terminated"]
 
-    /// Whether queues have no leader, as also in the first seconds of a node.
-    var lacksLeaders: Bool { !leaderless.isEmpty }
+    /// Whether queues are missing or cannot be used, as also in the first seconds of a node.
+    var lacksQueues: Bool { !(leaderless + missingObjects + unreadable).isEmpty }
 
     private var leaderless: [StatusFinding] {
         let queues = ours.filter { queue in

@@ -12,7 +12,6 @@ final class StreamReader<Picture: Sendable>: Sendable {
     private struct State {
         var picture: Picture
         var trouble: String?
-        var mayRecover = false
         var isComplete = false
     }
 
@@ -48,9 +47,6 @@ final class StreamReader<Picture: Sendable>: Sendable {
     /// Whether the picture still lacks messages that the stream holds, and will get them.
     var isCatchingUp: Bool { state.withLock { !$0.isComplete && $0.trouble == nil } }
 
-    /// Whether reading may work soon: the login may read the stream, and it is there.
-    var mayRecover: Bool { state.withLock { $0.mayRecover } }
-
     /// Reads everything that the stream holds; blocks.
     func readOnce() {
         attempt { link throws(CommandFailure) in try catchUp(link) }
@@ -80,11 +76,10 @@ final class StreamReader<Picture: Sendable>: Sendable {
             let link = try CommandConnection.open(endpoints, timeout: .seconds(5))
             defer { link.close() }
             try link.consume(queue, prefetch: 200, from: offset)
-            state.withLock { ($0.trouble, $0.mayRecover) = (nil, false) }
+            state.withLock { $0.trouble = nil }
             try body(link)
         } catch {
-            let mayRecover = error.lack == nil && error.status != .refused
-            state.withLock { ($0.trouble, $0.mayRecover) = (error.message, mayRecover) }
+            state.withLock { $0.trouble = error.message }
         }
     }
 

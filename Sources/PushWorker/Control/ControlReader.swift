@@ -172,7 +172,8 @@ final class ControlReader: Sendable {
     }
 
     /// The offset of the last message that the stream has now. A consumer that begins with the last chunk of messages
-    /// tells it: the broker sends the chunk in one go, as far as the window allows.
+    /// tells it: the broker sends the chunk in one go, as far as the window allows. So a second is enough where messages
+    /// keep coming.
     ///
     /// - Returns: Nil where no message came in time, or it has no offset.
     private func lastOffset(
@@ -183,9 +184,11 @@ final class ControlReader: Sendable {
         short.quiet = .milliseconds(250)
         var replay = StreamReplay(short, now: .now(), isCountedEmpty: isCountedEmpty)
         var last: Int64?
-        while !replay.isComplete, !isStopping {
+        var end = MonotonicTime.distantFuture
+        while !replay.isComplete, .now() < end, !isStopping {
             if let delivery = try client.receive(timeout: min(Self.step, replay.dueAt - .now())) {
                 replay.heard(now: .now())
+                end = min(end, .now() + .seconds(1))
                 if let offset = delivery.streamOffset { last = max(last ?? offset, offset) }
                 if !client.hasReceived { try client.acknowledge(delivery, multiple: true) }
             }

@@ -48,6 +48,8 @@ extension ManagementAnswers {
     struct Node: Decodable {
         let name: String
         let running: Bool?
+        /// In milliseconds.
+        let uptime: Int64?
         let memoryAlarm: Bool?
         let diskAlarm: Bool?
         let memory: Int?
@@ -55,7 +57,7 @@ extension ManagementAnswers {
         let freeDisk: Int?
 
         enum CodingKeys: String, CodingKey {
-            case name, running
+            case name, running, uptime
             case memoryAlarm = "mem_alarm"
             case diskAlarm = "disk_free_alarm"
             case memory = "mem_used"
@@ -103,7 +105,8 @@ extension BrokerActivity {
             version: overview?.version, queues: queues.map(Queue.init).sorted { $0.name < $1.name },
             nodes: nodes?.map { node in
                 Node(
-                    name: node.name, isRunning: node.running, hasMemoryAlarm: node.memoryAlarm,
+                    name: node.name, isRunning: node.running,
+                    uptime: node.uptime.map { .milliseconds($0) }, hasMemoryAlarm: node.memoryAlarm,
                     hasDiskAlarm: node.diskAlarm, memory: node.memory, memoryLimit: node.memoryLimit,
                     freeDisk: node.freeDisk)
             })
