@@ -25,4 +25,11 @@ enum JournalMark {
         else { return nil }
         return make(delivery.bytes, body: delivery.body, id: id)
     }
+
+    /// The mark of a message that goes back to its queue, and may come again without being read. Without a message id
+    /// among its properties, the body alone counts.
+    static func make(returned bytes: borrowing [UInt8], _ properties: Range<Int>, body: Range<Int>) -> UInt64 {
+        let id = try? MessagePropertyReader(bytes, properties).messageID
+        return make(bytes, body: body, id: (id ?? nil) ?? 0..<0)
+    }
 }

@@ -92,8 +92,8 @@ struct DeliveryIntake {
         // Most redeliveries came back once or twice. They need no look at the memory. A count near the queue's delivery
         // limit is taken as it is, so that the job gets its result before the queue gives the job up.
         guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
-        let mark = JournalMark.make(unread: delivery)
-        let own = mark.map { mark in redeliveries.with { $0.givenBack.returns(of: mark) } } ?? 0
+        let mark = JournalMark.make(returned: delivery.bytes, delivery.properties, body: delivery.body)
+        let own = redeliveries.with { $0.givenBack.returns(of: mark) }
         guard own == 0, returns < PoisonWatch<Delivery>.mostLimit else { return max(0, returns - own) }
         return max(0, returns - redeliveries.with { $0.outlivedReturns(now: moment.monotonic) })
     }
@@ -162,7 +162,7 @@ struct DeliveryIntake {
         let suspects = poison.takeAll()
         if !suspects.isEmpty { redeliveries.returnedUnread() }
         for suspect in suspects {
-            guard let mark = JournalMark.make(unread: suspect) else { continue }
+            let mark = JournalMark.make(returned: suspect.bytes, suspect.properties, body: suspect.body)
             redeliveries.with { $0.givenBack.note(mark, returns: DeliveryReader.returns(of: suspect)) }
         }
         return suspects.map(\.deliveryTag)
@@ -182,7 +182,8 @@ struct DeliveryIntake {
 
     /// A job goes back to the broker unsent.
     func handedBack(_ job: JobInFlight, at moment: Moment) {
-        let (key, mark, returns) = (job.redeliveryKey, job.journalMark, job.origin.returns)
+        let (key, returns) = (job.redeliveryKey, job.origin.returns)
+        let mark = JournalMark.make(returned: job.job.bytes, job.properties, body: job.job.body)
         redeliveries.with {
             if let key { $0.handedBack(key, now: moment.monotonic) }
             $0.givenBack.note(mark, returns: returns)

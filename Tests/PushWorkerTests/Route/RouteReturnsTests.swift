@@ -23,11 +23,11 @@ struct RouteReturnsTests: RouteSuite {
     }
 
     /// A job that a route gave back unsent as often as the queue lets it come back.
-    private func givenBack(_ times: Int, by route: Route) throws {
+    private func givenBack(_ times: Int, id: String? = "job-1", by route: Route) throws {
         for returns in 0..<times {
             let seconds = UInt64(100 * (returns + 1))
             route.channel.opened(at: Self.moment(seconds))
-            #expect(route.delivered(delivery(returns: returns), at: Self.moment(seconds)))
+            #expect(route.delivered(delivery(returns: returns, id: id), at: Self.moment(seconds)))
             #expect(!route.deliveries.intake.hasSuspects)
             let job = try #require(route.devices.takeUnsent { _ in true }.first)
             route.deliveries.giveBack(job, at: Self.moment(seconds))
@@ -50,6 +50,18 @@ struct RouteReturnsTests: RouteSuite {
         try givenBack(45, by: route)
         #expect(route.delivered(delivery(returns: 20, id: "another"), at: Self.moment(10_000)))
         #expect(route.outbox.refused.count == 1, "another job of the same length")
+    }
+
+    @Test(
+        "A job without a message id that this worker gave back unsent is no suspect, either; another body is another job",
+        arguments: [false, true])
+    func gaveBackWithoutID(isAnother: Bool) throws {
+        let route = try route()
+        try givenBack(45, id: nil, by: route)
+        let other = #"{"id":"other","device_tokens":["aa11"],"payload":{"aps":{}}}"#
+        let delivery = isAnother ? delivery(returns: 45, id: nil, body: other) : delivery(returns: 45, id: nil)
+        #expect(route.delivered(delivery, at: Self.moment(10_000)))
+        #expect(!route.deliveries.intake.hasSuspects && route.outbox.refused.isEmpty == !isAnother)
     }
 
     @Test("Of the jobs that were given back the last ones are remembered")
