@@ -53,6 +53,19 @@ struct WorkerCommandTests {
         #expect(first.wait(timeout: .seconds(50)) == .exited(0))
     }
 
+    @Test("A configuration that cannot be read to its end at SIGHUP does not keep the worker from obeying SIGTERM")
+    func blockedReload() throws {
+        let port = try FreePort.next()
+        let file = try directory.write(configuration, to: "martlet.yaml")
+        let worker = try start([Executable.path, "worker", "-c", file], listen: "127.0.0.1:\(port)")
+        try worker.awaitListening(on: port)
+        // Nobody ever writes into the pipe.
+        try #require(unlink(file) == 0 && mkfifo(file, 0o600) == 0)
+        worker.signal(SIGHUP)
+        worker.signal(SIGTERM)
+        #expect(worker.wait(timeout: .seconds(50)) == .exited(0))
+    }
+
     @Test("A worker that cannot have its threads says how many it may have, and what to raise", arguments: [1, 4, 8])
     func threads(limit: Int) throws {
         // The limit is not for root, and not for who may raise it; it counts the threads of a user, who has none so
