@@ -58,24 +58,24 @@ struct KeyFileTests {
         }
     }
 
-    @Test("each other shape is named with what to do, and no byte of the key")
-    func refused() throws {
+    private static let wanted = "it is PEM text, not encrypted"
+    private static let again = "copy the whole file again"
+
+    private func expect(_ shapes: [(bytes: [UInt8], fault: String)]) throws {
+        for (bytes, expected) in shapes {
+            let found = try fault(bytes)
+            #expect(found == expected, "\(found ?? "accepted")")
+        }
+    }
+
+    @Test("a key that was changed on its way is named with what to do")
+    func changed() throws {
         let utf16 = Array(pem.data(using: .utf16LittleEndian) ?? Data())
         let encoded = Array(Data(pem.utf8).base64EncodedString().utf8)
-        let wanted = "it is PEM text, not encrypted"
-        let again = "copy the whole file again"
+        let (wanted, again) = (Self.wanted, Self.again)
         let typeset =
             "FILE has blanks or dashes that a program for documents put there: copy the file itself, not its text"
-        let damaged = "FILE holds a private key that is damaged: \(again)"
-        let block = { (label: String) in Array("-----BEGIN \(label)-----\nAAAA\n-----END \(label)-----\n".utf8) }
-        let java: [UInt8] = [0xFE, 0xED, 0xFE, 0xED, 0, 0, 0, 2]
-        let other = { (what: String) in "FILE holds \(what), and a private key is needed: \(wanted)" }
-        let encrypted =
-            "FILE holds an encrypted private key: write one that is not encrypted with: "
-            + "openssl pkey -in OLD -out NEW"
-        _ = try scratch.openssl(
-            "req", "-x509", "-key", "key.pem", "-subj", "/CN=x", "-days", "2", "-out", "certificate.pem")
-        let shapes: [(bytes: [UInt8], fault: String)] = [
+        try expect([
             ([], "FILE is empty: \(again)"),
             (Array(" \r\n\t\n".utf8), "FILE has nothing but blanks and line ends: \(again)"),
             (utf16, "FILE is written in UTF-16: save it in UTF-8, or copy the file again as it was"),
@@ -99,6 +99,22 @@ struct KeyFileTests {
                 Array("<!DOCTYPE html>\n<html>".utf8),
                 "FILE is a web page or other markup: log in where it came from, and load the file itself"
             ),
+        ])
+    }
+
+    @Test("what is not a key as text is named with what to do, and no byte of the key")
+    func refused() throws {
+        let (wanted, again) = (Self.wanted, Self.again)
+        let damaged = "FILE holds a private key that is damaged: \(again)"
+        let block = { (label: String) in Array("-----BEGIN \(label)-----\nAAAA\n-----END \(label)-----\n".utf8) }
+        let java: [UInt8] = [0xFE, 0xED, 0xFE, 0xED, 0, 0, 0, 2]
+        let other = { (what: String) in "FILE holds \(what), and a private key is needed: \(wanted)" }
+        let encrypted =
+            "FILE holds an encrypted private key: write one that is not encrypted with: "
+            + "openssl pkey -in OLD -out NEW"
+        _ = try scratch.openssl(
+            "req", "-x509", "-key", "key.pem", "-subj", "/CN=x", "-days", "2", "-out", "certificate.pem")
+        try expect([
             (try openssl("pkey", "-in", "key.pem", "-pubout"), other("a public key")),
             (try scratch.read("certificate.pem"), other("a certificate")),
             (try openssl("req", "-new", "-key", "key.pem", "-subj", "/CN=x"), other("a request for a certificate")),
@@ -128,11 +144,7 @@ struct KeyFileTests {
             (Array("geheim".utf8), "FILE is not a key file: \(wanted)"),
             (java, "FILE is a key store of Java, and a private key is needed: \(wanted)"),
             ([UInt8](repeating: 0x2D, count: 2 << 20), "FILE is not a key file: \(wanted)"),
-        ]
-        for (bytes, expected) in shapes {
-            let found = try fault(bytes)
-            #expect(found == expected, "\(found ?? "accepted")")
-        }
+        ])
     }
 
     @Test("a file beside which a certificate was expected says what it is")

@@ -30,6 +30,6 @@ enum JournalMark {
     /// among its properties, the body alone counts.
     static func make(returned bytes: borrowing [UInt8], _ properties: Range<Int>, body: Range<Int>) -> UInt64 {
         let id = try? MessagePropertyReader(bytes, properties).messageID
-        return make(bytes, body: body, id: (id ?? nil) ?? 0..<0)
+        return make(bytes, body: body, id: id ?? 0..<0)
     }
 }

@@ -105,6 +105,14 @@ struct ExitStatusTests {
             arguments: ["results", "--broker", "amqp://u:secret@broker.example/"], status: .usage,
             says: "--broker: the way to broker.example is not encrypted"),
         Run(
+            arguments: [
+                "status", "--broker", "amqp://u:secret@127.0.0.1:1/", "--management", "http://u:secret@10.0.0.7:15672",
+            ], status: .usage, says: "the management API at 10.0.0.7 is not encrypted"),
+        Run(
+            arguments: ["results", "--broker", "amqp://u:secret@127.0.0.1:1/,amqp://u:secret@127.0.0.1:1/v"],
+            status: .usage, says: "all addresses of a broker have one virtual host"),
+        Run(arguments: push + ["--alert", "x", "--volume", "nan", "-n"], status: .usage, says: "--volume must be"),
+        Run(
             arguments: ["dead"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@10.0.0.7/"],
             status: .configuration, says: "--broker-allow-plaintext"),
         Run(

@@ -118,6 +118,16 @@ struct MessagePageTests: RouteSuite {
         #expect(listed.sorted() == known.filter { $0 != "headers" }.sorted())
     }
 
+    @Test("A copy leaves out the address at which RabbitMQ closes the channel that publishes it")
+    func directReplyTo() throws {
+        for (address, isKept) in [("amq.rabbitmq.reply-to", false), ("amq.rabbitmq.reply-to.g1", true), ("q", true)] {
+            let bytes: [UInt8] = [1 << 1, 0, UInt8(address.utf8.count)] + Array(address.utf8)
+            var copy = OutgoingMessage()
+            JobCopy.copy(try MessagePropertyReader(bytes, 0..<bytes.count), of: bytes, to: &copy)
+            #expect(Self.names(in: copy).contains("reply_to") == isKept, "\(address)")
+        }
+    }
+
     @Test("DeadLetters lists the properties and headers that a letter keeps of its job, and those that are gone")
     func deadLetterProperties() throws {
         let bytes = Self.everything
