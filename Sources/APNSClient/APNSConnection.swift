@@ -58,7 +58,7 @@ final class APNSConnection: ReadinessHandler {
     private let socket: Socket
     private let tls: TLSSession
     private let http2: HTTP2ClientSession
-    private let table = StreamTable()
+    private let table: StreamTable
     private let loop: EventLoop
     private let buffers: Buffers
     private unowned let owner: any APNSConnectionOwner
@@ -103,6 +103,7 @@ final class APNSConnection: ReadinessHandler {
         self.credential = credential
         self.token = token
         self.loop = loop
+        table = StreamTable(loop.time)
         self.buffers = buffers
         self.owner = owner
         machine = APNSConnectionStateMachine(

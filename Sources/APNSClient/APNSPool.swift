@@ -28,7 +28,7 @@ package final class APNSPool {
     /// Decides whether a refusal of the credential is believed.
     var doubt = CredentialDoubt()
     /// Randomness for waits and the moments of token changes.
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
     /// All connections: those that take requests, and those that finish their last requests.
     private(set) var connections = PooledConnections()
     /// The requests that the lane wants to submit, in numbers.
@@ -58,12 +58,14 @@ package final class APNSPool {
     ///   - endpoint: Where the connections go, for the requests' `:authority`.
     ///   - credential: The version of the credential to begin with.
     ///   - delegate: The receiver of the pool's events; not retained.
+    ///   - random: Randomness for waits and the moments of token changes.
     package init(
         configuration: APNSPoolConfiguration, loop: EventLoop, endpoint: APNSEndpoint, credential: APNSCredential,
-        delegate: any APNSPoolDelegate
+        delegate: any APNSPoolDelegate, random: Randomness = Randomness()
     ) {
         self.configuration = configuration
         self.loop = loop
+        self.random = random
         rotation = CredentialRotation(credential)
         self.delegate = delegate
         authority = endpoint.authority
@@ -72,7 +74,7 @@ package final class APNSPool {
             timing: APNSPoolStateMachine.Timing(
                 openInterval: configuration.openInterval, growthDelay: configuration.growthDelay,
                 quietDelay: configuration.quietDelay))
-        arm(at: .now())
+        arm(at: loop.time.monotonic)
     }
 
     deinit {
@@ -174,7 +176,7 @@ package final class APNSPool {
         guard isProof || isWanted(request) else { return abandon(request, now: now) }
         do throws(APNSClientError) {
             let identity = request.credential ?? credential
-            let token = try ConnectionToken(of: identity, wallSeconds: Self.wallSeconds)
+            let token = try ConnectionToken(of: identity, wallSeconds: wallSeconds)
             let adopted = try APNSConnection(
                 connection, authority: authority, settings: configuration, credential: identity, token: token,
                 isProof: isProof || rotation.isTrying || doubt.isOpen(now: now), loop: loop, buffers: buffers,
@@ -257,7 +259,7 @@ package final class APNSPool {
     /// Closes everything now. Open requests are answered before this returns.
     package func close() {
         machine.stop()
-        let now = MonotonicTime.now()
+        let now = loop.time.monotonic
         for connection in connections.all { connection.end(nil, now: now) }
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -291,12 +293,12 @@ package final class APNSPool {
     // MARK: Provider tokens
 
     /// The time of day in seconds since 1970, by which tokens are dated.
-    private static var wallSeconds: Int64 { WallClock.milliseconds() / 1_000 }
+    private var wallSeconds: Int64 { loop.time.wall / 1_000 }
 
     /// Gives a connection the newest token with its first request, and again once its token is old enough.
     private func changeToken(of connection: APNSConnection, now: MonotonicTime) {
         do throws(APNSClientError) {
-            try connection.token.change(now: now, wallSeconds: Self.wallSeconds, random: &random)
+            try connection.token.change(now: now, wallSeconds: wallSeconds, random: &random)
         } catch {
             lastError = error
         }
@@ -304,7 +306,7 @@ package final class APNSPool {
 
     /// Closes the connections with a provider token that APNs called expired, if there is a newer token.
     private func replaceToken(of connection: APNSConnection) {
-        guard let expired = connection.token.replaceExpired(wallSeconds: Self.wallSeconds) else { return }
+        guard let expired = connection.token.replaceExpired(wallSeconds: wallSeconds) else { return }
         for other in connections.all where other.credential === connection.credential {
             if let token = other.token.held, token.generation <= expired { other.retire() }
         }

@@ -16,9 +16,13 @@ package final class ConnectPlace: Sendable {
 
     /// Asks whether the connect may begin.
     ///
-    /// - Parameter now: The time.
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - random: Keeps connects that wait from starting together.
     /// - Returns: After how long to ask again; zero if the connect begins now and its place is used up.
-    package func ask(now: MonotonicTime) -> Duration { limiter.ask(number, now: now) }
+    package func ask(now: MonotonicTime, random: inout some RandomNumberGenerator) -> Duration {
+        limiter.ask(number, now: now, random: &random)
+    }
 
     /// The connect has become more urgent.
     ///

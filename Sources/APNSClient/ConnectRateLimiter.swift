@@ -71,8 +71,8 @@ package final class ConnectRateLimiter: Sendable {
     }
 
     /// After how long a connect should ask again; zero if it begins now.
-    func ask(_ number: Int, now: MonotonicTime) -> Duration {
+    func ask(_ number: Int, now: MonotonicTime, random: inout some RandomNumberGenerator) -> Duration {
         let wait = line.withLock { $0.ask(number, now: now) }
-        return wait == .zero ? .zero : wait + spread * Double.random(in: 0...1)
+        return wait == .zero ? .zero : wait + spread * Double.random(in: 0...1, using: &random)
     }
 }

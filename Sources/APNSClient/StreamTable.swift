@@ -46,6 +46,12 @@ final class StreamTable: HTTP2ClientDelegate {
     private var channelIDs: [Int: [UInt8]] = [:]
     private var deadlines = DeadlineList()
     private var nextDate = MonotonicTime(nanoseconds: 0)
+    private let time: any TimeSource
+
+    /// A table without requests.
+    ///
+    /// - Parameter time: The clocks that the peer's dates are compared with.
+    init(_ time: any TimeSource) { self.time = time }
 
     /// When the oldest request runs out of time.
     var nextDue: MonotonicTime? { deadlines.nextDue }
@@ -204,13 +210,13 @@ final class StreamTable: HTTP2ClientDelegate {
     private func retryAfter(_ value: Span<UInt8>) -> Int32 {
         if let seconds = DecimalText.number(value) { return Int32(clamping: seconds) }
         guard let date = HTTPDate.seconds(value) else { return -1 }
-        return Int32(clamping: max(0, date - WallClock.milliseconds() / 1_000))
+        return Int32(clamping: max(0, date - time.wall / 1_000))
     }
 
     private func readDate(_ value: Span<UInt8>) {
         guard now >= nextDate, let date = HTTPDate.seconds(value) else { return }
         nextDate = now + Self.dateInterval
-        clockSkew = WallClock.milliseconds() / 1_000 - date
+        clockSkew = time.wall / 1_000 - date
     }
 }
 

@@ -64,7 +64,7 @@ package final class BrokerConnection {
         patience: Duration? = nil, now: MonotonicTime
     ) throws(AMQPError) {
         do throws(EventLoopError) {
-            socket = try Socket.startConnecting(to: target.address)
+            socket = try target.dial(target.address)
         } catch {
             throw AMQPError(.unreachable, "cannot connect to \(target.text): \(error.message)")
         }

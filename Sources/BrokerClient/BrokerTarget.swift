@@ -13,6 +13,8 @@ package struct BrokerTarget: Sendable {
     package var address: SocketAddress
     /// The context that TLS connections share; nil for a connection without TLS.
     var tls: TLSContext?
+    /// Begins to connect to the address.
+    package var dial: @Sendable (SocketAddress) throws(EventLoopError) -> Socket = Socket.startConnecting
 
     /// Looks up an endpoint's host and reads its certificate files. It blocks, so call it on a helper thread only.
     ///

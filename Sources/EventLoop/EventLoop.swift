@@ -17,6 +17,8 @@ package final class EventLoop {
 
     /// Ends a wait from other threads.
     package let wakeup: Wakeup
+    /// The clocks that it waits by.
+    package let time: any TimeSource
 
     private let epoll: Int32
     private let events: UnsafeMutablePointer<epoll_event>
@@ -30,8 +32,9 @@ package final class EventLoop {
 
     /// Opens the epoll instance and the wake-up.
     ///
+    /// - Parameter time: The clocks that it waits by.
     /// - Throws: `EventLoopError` when the process has no descriptor left.
-    package init() throws(EventLoopError) {
+    package init(time: any TimeSource = MachineTime()) throws(EventLoopError) {
         let wakeup = try Wakeup()
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw EventLoopError(.systemCall, "epoll_create1", errno: errno) }
@@ -42,6 +45,7 @@ package final class EventLoop {
             throw error
         }
         self.wakeup = wakeup
+        self.time = time
         self.epoll = epoll
         events = .allocate(capacity: Self.eventLimit)
     }
@@ -143,7 +147,7 @@ package final class EventLoop {
         // meanwhile are served before timers that fell due meanwhile: an answer that has arrived is not late.
         if count < 0, errno == EINTR { count = epoll_wait(epoll, events, Int32(Self.eventLimit), 0) }
         guard count >= 0 || errno == EINTR else { throw EventLoopError(.systemCall, "epoll_wait", errno: errno) }
-        let now = MonotonicTime.now()
+        let now = time.monotonic
         awoke(now)
         for index in 0..<max(0, Int(count)) { dispatch(events[index], now: now) }
         timerTurn = now
@@ -152,10 +156,13 @@ package final class EventLoop {
         return now
     }
 
+    /// When the next timer is due; nil without timers.
+    package var nextTimer: MonotonicTime? { timers.nextDeadline }
+
     private func waitMilliseconds(_ limit: Duration) -> Int32 {
-        let longest = limit.pollMilliseconds
+        let longest = time.wait(limit).pollMilliseconds
         guard longest > 0, let deadline = timers.nextDeadline else { return longest }
-        return min(longest, (deadline - .now()).pollMilliseconds)
+        return min(longest, (deadline - time.monotonic).pollMilliseconds)
     }
 
     private func dispatch(_ event: epoll_event, now: MonotonicTime) {

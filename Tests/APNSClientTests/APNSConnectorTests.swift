@@ -43,8 +43,9 @@ struct APNSConnectorTests {
             trust: try ThrowawayCertificates().clientContext(),
             limiter: ConnectRateLimiter(.init(hostInterval: .seconds(3600), hostBurst: 1)))
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        #expect(connector.enterLine(.idle).ask(now: now) == .zero)
-        #expect(connector.enterLine(.idle).ask(now: now) >= .seconds(3600))
+        var random = SystemRandomNumberGenerator()
+        #expect(connector.enterLine(.idle).ask(now: now, random: &random) == .zero)
+        #expect(connector.enterLine(.idle).ask(now: now, random: &random) >= .seconds(3600))
         // With a place or without one: whoever calls has waited.
         for _ in 0..<3 {
             #expect(throws: APNSClientError.self) { try connector.connect(avoiding: [], timeout: .seconds(1)) }

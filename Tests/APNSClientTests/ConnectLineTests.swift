@@ -121,13 +121,14 @@ struct ConnectLineTests {
         let limiter = ConnectRateLimiter(
             ConnectRateLimiter.Limits(hostInterval: .seconds(1), hostBurst: 1, processBurst: 100))
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        #expect(limiter.enter(host: "a", .idle).ask(now: now) == .zero)
+        var random = SystemRandomNumberGenerator()
+        #expect(limiter.enter(host: "a", .idle).ask(now: now, random: &random) == .zero)
         var first: ConnectPlace? = limiter.enter(host: "a", .stranded)
         let second = limiter.enter(host: "a", .idle)
-        #expect((.seconds(2)...(.milliseconds(2_250))).contains(second.ask(now: now)))
+        #expect((.seconds(2)...(.milliseconds(2_250))).contains(second.ask(now: now, random: &random)))
         #expect(first?.raise(to: .idle) == false)
         first = nil
-        #expect((.seconds(1)...(.milliseconds(1_250))).contains(second.ask(now: now)))
-        #expect(second.ask(now: now.adding(.seconds(1))) == .zero)
+        #expect((.seconds(1)...(.milliseconds(1_250))).contains(second.ask(now: now, random: &random)))
+        #expect(second.ask(now: now.adding(.seconds(1)), random: &random) == .zero)
     }
 }

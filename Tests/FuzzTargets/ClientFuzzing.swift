@@ -24,7 +24,7 @@ enum ClientFuzzing {
 
     static func connection(_ bytes: [UInt8]) {
         let owner = Owner()
-        let table = StreamTable()
+        let table = StreamTable(MachineTime())
         table.owner = owner
         guard let session = try? HTTP2ClientSession(settings: HTTP2Settings(enablePush: 0), delegate: table) else {
             preconditionFailure("a session can always be made")

@@ -47,7 +47,8 @@ final class BrokerLink: ReadinessHandler {
 
     private var state: State
     private var backoff = Backoff.broker
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
+    private let outages: OutageDraw.Shared
     private let loop: EventLoop
     private let identity: Identity
     private let mayConnect: () -> Bool
@@ -78,11 +79,14 @@ final class BrokerLink: ReadinessHandler {
     ///   - loop: Watches its socket.
     ///   - delegate: Is told what happens.
     ///   - now: The time.
+    ///   - random: Spreads its attempts.
+    ///   - outages: Says whether the worker is late after an outage.
     ///   - mayConnect: False while another link has to open first. If two links were lost together, the second one
     ///     follows the first without a pause of its own. So their worker is ready after one pause.
     ///   - lookUp: Has a helper thread find the brokers; its answer comes back through `found(_:number:now:)`.
     init(
         role: Role, identity: Identity, loop: EventLoop, delegate: any BrokerLinkDelegate, now: MonotonicTime,
+        random: Randomness = Randomness(), outages: OutageDraw.Shared = OutageDraw.Shared(),
         mayConnect: @escaping () -> Bool = { true }, lookUp: @escaping (Role, Int) -> Void
     ) {
         self.role = role
@@ -91,6 +95,7 @@ final class BrokerLink: ReadinessHandler {
         self.delegate = delegate
         self.mayConnect = mayConnect
         self.lookUp = lookUp
+        (self.random, self.outages) = (random, outages)
         state = .waiting(until: now)
         openedAt = now
     }
@@ -254,7 +259,7 @@ final class BrokerLink: ReadinessHandler {
             // publish link draws, once for the whole worker, whether the worker is late. The consume link follows it.
             backoff.lost(
                 after: now - openedAt, isCrowd: error.code == .connectionClosed,
-                isLate: role == .publish && OutageDraw.Shared.ofProcess.isLate(now: now, using: &random))
+                isLate: role == .publish && outages.isLate(now: now, using: &random))
         }
         if wasSilent {
             patience.ranOut()

@@ -42,7 +42,7 @@ final class Publisher {
     var patience: AnswerPatience
     /// Since when results could not go out.
     private var heldUp: HeldUpResults
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
     /// The publish connection of the lane.
     let link: () -> BrokerLink?
     /// Writes the messages.
@@ -64,13 +64,14 @@ final class Publisher {
     ///   - policy: Says which tiers are holding tiers; nil where copies for a missing tier wait until it is there.
     ///   - patience: Decides how long a confirm is awaited.
     ///   - heldUpLimit: How long results may be unable to go out before jobs that were not sent are handed back.
+    ///   - random: Spreads its attempts.
     ///   - isNoted: Whether a publication no longer has to wait for the journal's note of this number.
     ///   - fate: Called once per publication that is confirmed or can never be sent, once per copy that a full holding
     ///     tier refuses, and once per reply.
     init(
         link: @escaping () -> BrokerLink?, renderer: PublicationRenderer, policy: RetryPolicy? = nil,
         patience: ConfirmPatience = ConfirmPatience(), heldUpLimit: Duration = Publisher.heldUpLimit,
-        isNoted: @escaping (UInt64) -> Bool = { _ in true },
+        random: Randomness = Randomness(), isNoted: @escaping (UInt64) -> Bool = { _ in true },
         fate: @escaping (Publication, ConfirmTracker<Publication>.Fate) -> Void
     ) {
         self.link = link
@@ -80,6 +81,7 @@ final class Publisher {
         heldUp = HeldUpResults(limit: heldUpLimit)
         unnoted = UnnotedPublications(isNoted: isNoted)
         self.fate = fate
+        self.random = random
     }
 
     /// Publications that wait on the main channel for room in the session's output buffer, oldest first. For tests.

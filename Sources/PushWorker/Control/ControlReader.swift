@@ -96,7 +96,7 @@ final class ControlReader: Sendable {
         var teller = Teller(learner: DeadTokenLearner(surroundings.deadTokens))
         var unreachable = Backoff.broker
         var refused = Backoff.queue
-        var random = SystemRandomNumberGenerator()
+        var random = Randomness()
         while !isStopping {
             let start = MonotonicTime.now()
             var isRefused = false

@@ -119,7 +119,7 @@ final class Fleet: Sendable {
             FleetShare(report, routes: surroundings.routes, now: .now()), surroundings.routes)
         var unreachable = Backoff.broker
         var refused = Backoff.queue
-        var random = SystemRandomNumberGenerator()
+        var random = Randomness()
         while !isLeaving {
             let start = MonotonicTime.now()
             var isRefused = false

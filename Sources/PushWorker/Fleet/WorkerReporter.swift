@@ -116,7 +116,7 @@ final class WorkerReporter: Sendable {
     func run(asking source: (Bool) -> WorkerReport, holding: () -> Set<String>, readers: () -> Int) {
         var lost = Self.lost
         var refused = Self.refused
-        var random = SystemRandomNumberGenerator()
+        var random = Randomness()
         while !isStopping {
             guard isWorking() else {
                 pause(Self.step)

@@ -7,6 +7,7 @@ final class DestinationEvents: APNSPoolDelegate {
     private unowned let route: Route
     private unowned let destination: Destination
     private let connector: APNSConnector
+    private var random: Randomness
     /// Connects that wait for the pace, by the numbers of their requests. There are at most two: the next one of the
     /// pool, and one that proves a credential.
     private var waiting: [Int: WaitingConnect] = [:]
@@ -23,6 +24,7 @@ final class DestinationEvents: APNSPoolDelegate {
         self.route = route
         self.destination = destination
         self.connector = connector
+        random = lane.surroundings.random
     }
 
     func pool(_ pool: APNSPool, tag: Int, answered answer: consuming PushAnswer, now: MonotonicTime) {
@@ -47,7 +49,7 @@ final class DestinationEvents: APNSPoolDelegate {
     /// only when the connect is due.
     private func ask(_ request: ConnectRequest, _ place: ConnectPlace) {
         waiting[request.id] = nil
-        let wait = place.ask(now: lane.now)
+        let wait = place.ask(now: lane.now, random: &random)
         guard wait > .zero else { return connect(request) }
         let timer = lane.loop.schedule(at: lane.now.adding(wait)) { [weak self] _ in self?.askAgain(request.id) }
         waiting[request.id] = WaitingConnect(request: request, place: place, timer: timer)
@@ -69,12 +71,8 @@ final class DestinationEvents: APNSPoolDelegate {
     private func connect(_ request: ConnectRequest) {
         let position = route.position
         let kind = destination.kind
-        HelperThread.run("martlet-apns") { [connector, handle = lane.handle] in
-            let result = connector.result(of: request)
+        lane.surroundings.connect(connector, request) { [handle = lane.handle] result in
             handle.post(.apnsConnected(route: position, kind, request, Transfer(result)))
-        } orElse: { [handle = lane.handle] error in
-            let failure = APNSClientError(.unreachable, error.message)
-            handle.post(.apnsConnected(route: position, kind, request, Transfer(.failure(failure))))
         }
         // A name service that hangs has no time limit of its own. Its late answer is ignored.
         let end = lane.now.adding(connector.patience(request))

@@ -8,7 +8,7 @@ extension Lane {
         Publisher(
             link: { [unowned self] in publishLink }, renderer: settings.renderer, policy: settings.policy,
             patience: ConfirmPatience(usual: settings.confirmPatience), heldUpLimit: settings.heldUpLimit,
-            isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
+            random: surroundings.random, isNoted: { [journal] note in journal?.mayPublish(note) ?? true },
             fate: { [unowned self] publication, fate in
                 let route = routes[publication.route]
                 route.published(publication, fate, at: moment)
@@ -20,12 +20,13 @@ extension Lane {
         let delegate: any BrokerLinkDelegate = role == .consume ? consumeEvents : publishEvents
         return BrokerLink(
             role: role, identity: settings.identity(role), loop: loop, delegate: delegate, now: now,
+            random: surroundings.random, outages: surroundings.outages,
             // Consuming waits for the publish connection: jobs that arrive before results can go out would only wait
             // here.
             mayConnect: { [unowned self] in role == .publish || publishLink.session != nil }
         ) { [unowned self] role, number in
             let (broker, channels, handle) = (settings.broker, max(settings.routeCount, routes.count) + 8, handle)
-            BrokerSearch.start(broker, channels: channels) { found in
+            surroundings.findBrokers(broker, channels) { found in
                 handle.post(.brokersFound(role, number: number, found))
             }
         }
@@ -40,8 +41,8 @@ extension Lane {
         let surroundings = RouteSurroundings(
             lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
             jobsFrom: settings.jobsFrom, journal: journal, earlier: settings.journal, spans: settings.spans,
-            resultsBatch: own.resultsBatch, memory: settings.memory, tell: settings.tell,
-            open: { [unowned self] in open($1, of: $0) })
+            random: self.surroundings.random, resultsBatch: own.resultsBatch, memory: settings.memory,
+            tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
         let route = settings.makeRoute(own, at: position, in: surroundings)
         // If other routes can use the files, no other log line says why this route begins without a credential.
         if let name = route.credential.name, let reason = route.credential.defect,
@@ -58,7 +59,8 @@ extension Lane {
         let events = DestinationEvents(lane: self, route: route, destination: destination, connector: connector)
         let pool = APNSPool(
             configuration: settings.pool(of: destination, ofRoute: route.position), loop: loop,
-            endpoint: connector.endpoint, credential: credentials.present, delegate: events)
+            endpoint: connector.endpoint, credential: credentials.present, delegate: events,
+            random: surroundings.random)
         destination.open(pool, events: events)
         pool.keepSpare(credentials.spare)
         // The newest version is proved on a connection of its own, if another version is in use.

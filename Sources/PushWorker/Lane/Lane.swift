@@ -18,6 +18,8 @@ final class Lane {
     /// What the lane was told, with the routes in the order of their positions.
     var settings: LaneSettings
     let handle: LaneHandle
+    /// What it needs from its machine.
+    let surroundings: LaneSurroundings
     let loop: EventLoop
     let mailbox: Mailbox<LaneMessage>
     /// What the lane counted so far, without its routes.
@@ -56,43 +58,64 @@ final class Lane {
     private(set) var drain: LaneDrain?
 
     /// Creates a lane on the thread that will run it.
-    init(settings: LaneSettings, handle: LaneHandle, logger: Logger) throws(EventLoopError) {
+    init(
+        settings: LaneSettings, handle: LaneHandle, logger: Logger,
+        in surroundings: LaneSurroundings = LaneSurroundings()
+    ) throws(EventLoopError) {
         self.settings = settings
         self.handle = handle
+        self.surroundings = surroundings
         log = LaneLog(logger, lane: settings.index)
-        control = LaneControl(isAwaited: settings.awaitsControl, startedAt: WallClock.milliseconds())
-        clock = LaneClock(standstill: settings.longestStandstill())
+        control = LaneControl(isAwaited: settings.awaitsControl, startedAt: surroundings.time.wall)
+        clock = LaneClock(surroundings.time, standstill: settings.longestStandstill())
         requestPatience = ConfirmPatience(usual: settings.requestPatience)
         agenda = RouteAgenda(routes: settings.routes.count)
-        loop = try EventLoop()
+        loop = try EventLoop(time: surroundings.time)
         mailbox = Mailbox(waking: loop.wakeup)
     }
 
     /// Turns the loop until the lane is drained.
     func run() {
+        begin()
+        while turn() {}
+        end()
+    }
+
+    /// Takes messages from now on.
+    func begin() {
         let mailbox = mailbox
         handle.started { mailbox.post($0) }
-        defer {
-            handle.ended(isDrained: isDrained)
-            _ = settings.barrier?.note(settings.index, isDrained: true)
+    }
+
+    /// Makes one turn: waits for events, and does all that follows from them.
+    ///
+    /// - Returns: Whether the lane goes on. If not, it is closed, unless its loop failed.
+    func turn() -> Bool {
+        guard !mayEnd() else {
+            close()
+            return false
         }
-        while !mayEnd() {
-            handle.pulse.turn()
-            do throws(EventLoopError) {
-                try loop.turn(waitingAtMost: wait()) { readClocks(now: $0) }
-            } catch {
-                log.loopFailed(error.message)
-                return
-            }
-            handle.pulse.enter(.messages)
-            for message in mailbox.take() { receive(message) }
-            endTurn()
-            let busy = MonotonicTime.now() - now
-            counters.turns += 1
-            counters.busy += busy
-            longestTurn.note(busy, now: now)
+        handle.pulse.turn()
+        do throws(EventLoopError) {
+            try loop.turn(waitingAtMost: wait()) { readClocks(now: $0) }
+        } catch {
+            log.loopFailed(error.message)
+            return false
         }
-        close()
+        handle.pulse.enter(.messages)
+        for message in mailbox.take() { receive(message) }
+        endTurn()
+        let busy = surroundings.time.monotonic - now
+        counters.turns += 1
+        counters.busy += busy
+        longestTurn.note(busy, now: now)
+        return true
+    }
+
+    /// Tells that the lane has ended.
+    func end() {
+        handle.ended(isDrained: isDrained)
+        _ = settings.barrier?.note(settings.index, isDrained: true)
     }
 
     /// Notes that something happened to a route, so that this turn looks at it.
@@ -215,6 +238,9 @@ final class Lane {
         if agenda.hasStarved, consumeLink.isReadyToSend { return true }
         return publisher.wantsRoom && publishLink.isReadyToSend && publishLink.session?.isBlocked == false
     }
+
+    /// When the next turn is due if nothing happens before.
+    var nextTurn: MonotonicTime { min(now + wait(), loop.nextTimer ?? .distantFuture) }
 
     /// How long the next turn may wait.
     private func wait() -> Duration {

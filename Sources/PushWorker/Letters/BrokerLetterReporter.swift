@@ -72,7 +72,7 @@ final class BrokerLetterReporter: Sendable {
         var told: Trouble?
         /// Whether the broker failed when it delivered a letter, so that letters are read one at a time.
         var isCareful = false
-        var random = SystemRandomNumberGenerator()
+        var random = Randomness()
     }
 
     private struct State {

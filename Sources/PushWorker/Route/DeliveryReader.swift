@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 import RabbitMQ
 import Text
@@ -14,6 +15,7 @@ struct DeliveryReader {
     let tiers: [String]
     /// The exchanges of `jobs.from`.
     private let trusted: [[UInt8]]
+    private let random: Randomness
     private let decoder = JobDecoder()
 
     /// Creates the reader of one route.
@@ -23,7 +25,12 @@ struct DeliveryReader {
     ///   - claim: Which (environment, topic) pairs may arrive; nil for the route that answers `NoRoute`.
     ///   - tiers: The tiers, in the order of their positions.
     ///   - trusted: The exchanges of `jobs.from`.
-    init(route: String, claim: RouteClaim?, tiers: [RetryTier], trusting trusted: [String] = []) {
+    ///   - random: Makes ids for jobs without one.
+    init(
+        route: String, claim: RouteClaim?, tiers: [RetryTier], trusting trusted: [String] = [],
+        random: Randomness = Randomness()
+    ) {
+        self.random = random
         self.trusted = trusted.map { Array($0.utf8) }
         self.route = route
         self.claim = claim
@@ -139,7 +146,7 @@ struct DeliveryReader {
             defect.job.forgetPlace()
             return .failure(defect)
         }
-        return judge(decoder.decode(message, now: now, random: Self.bits), claim)
+        return judge(decoder.decode(message, now: now, random: random.next), claim)
     }
 
     /// Whether a producer published the message to `apns.jobs`, and not to an exchange of `jobs.from`.
@@ -166,17 +173,14 @@ struct DeliveryReader {
         }
     }
 
-    /// Random bits for the id of a job that brings none.
-    private static func bits() -> UInt64 { UInt64.random(in: 0 ... .max) }
-
     private func refuse(
         _ message: consuming JobMessage, _ reason: Reason, _ detail: String, isUnread: Bool = false, now: Int64
     ) -> JobDefect {
         let isUntrusted = message.way.isUntrusted
         var defect =
             isUnread
-            ? decoder.refuseUnread(message, reason, detail, now: now, random: Self.bits)
-            : decoder.refuse(message, reason, detail, now: now, random: Self.bits)
+            ? decoder.refuseUnread(message, reason, detail, now: now, random: random.next)
+            : decoder.refuse(message, reason, detail, now: now, random: random.next)
         defect = proved(defect)
         if isUntrusted { defect.job.forgetPlace() }
         return defect

@@ -13,7 +13,7 @@ final class ExpirySearch {
     private let outbox: Outbox
     private let settlement: RouteSettlement
     private let tally: RouteTally
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
     /// Decides when the route looks.
     private(set) var look = ExpiryLook()
 
@@ -26,10 +26,12 @@ final class ExpirySearch {
     ///   - outbox: Says whether results can leave.
     ///   - settlement: Settles what was found.
     ///   - tally: Says how many deliveries there were.
+    ///   - random: Spreads the looks of many workers.
     init(
         _ policy: RetryPolicy, hosts: RouteHosts, deliveries: RouteDeliveries, outbox: Outbox,
-        settlement: RouteSettlement, tally: RouteTally
+        settlement: RouteSettlement, tally: RouteTally, random: Randomness
     ) {
+        self.random = random
         (self.policy, self.hosts, self.deliveries) = (policy, hosts, deliveries)
         (self.outbox, self.settlement, self.tally) = (outbox, settlement, tally)
     }

@@ -126,17 +126,19 @@ final class Route {
             resultsBatch: surroundings.resultsBatch, policy: policy, tally: tally)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
-            deliveries: deliveries, outages: shared.outages)
+            deliveries: deliveries, outages: shared.outages, random: surroundings.random)
         settlement = RouteSettlement(
             surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
             deliveries: deliveries, tally: tally)
         arrivals = RouteArrivals(
             DeliveryReader(
-                route: name, claim: claim, tiers: RetryTier.all(of: policy), trusting: surroundings.jobsFrom),
+                route: name, claim: claim, tiers: RetryTier.all(of: policy), trusting: surroundings.jobsFrom,
+                random: surroundings.random),
             surroundings, prefetch: prefetch, deliveries: deliveries, hosts: hosts, outbox: outbox,
             settlement: settlement, tally: tally)
         expirySearch = ExpirySearch(
-            policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement, tally: tally)
+            policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement, tally: tally,
+            random: surroundings.random)
         backlog = RouteBacklog(
             policy, hosts: hosts, deliveries: deliveries, outbox: outbox, settlement: settlement,
             search: expirySearch, rates: rates, tally: tally, queues: queues.count)

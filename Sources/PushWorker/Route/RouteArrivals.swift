@@ -19,7 +19,7 @@ final class RouteArrivals {
     private let outbox: Outbox
     private let settlement: RouteSettlement
     private let tally: RouteTally
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
     /// Whether the job that was taken in last went on to a tier, because its time had not come.
     private(set) var isSendingOn = false
 
@@ -39,7 +39,7 @@ final class RouteArrivals {
         deliveries: RouteDeliveries, hosts: RouteHosts, outbox: Outbox, settlement: RouteSettlement, tally: RouteTally
     ) {
         (self.reader, claim) = (reader, reader.claim)
-        (policy, earlier) = (surroundings.policy, surroundings.earlier)
+        (policy, earlier, random) = (surroundings.policy, surroundings.earlier, surroundings.random)
         (self.prefetch, self.deliveries, self.hosts) = (prefetch, deliveries, hosts)
         (self.outbox, self.settlement, self.tally) = (outbox, settlement, tally)
     }

@@ -40,7 +40,7 @@ final class RouteChannel {
     /// Whether the broker closed this lane's channel, and the queues are not all consumed again.
     private var isInTrouble = false
     private var hasEnded = false
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
 
     /// A channel that is not open yet.
     ///
@@ -53,9 +53,10 @@ final class RouteChannel {
     ///   - outbox: Drops the jobs that are refused.
     ///   - deliveries: The deliveries of the channel.
     ///   - outages: Decide what the log tells of a channel that the broker closes.
+    ///   - random: Spreads its attempts.
     init(
         of route: String, at position: Int, queues: [String], prefetch: RoutePrefetch, hosts: RouteHosts,
-        outbox: Outbox, deliveries: RouteDeliveries, outages: RouteOutages
+        outbox: Outbox, deliveries: RouteDeliveries, outages: RouteOutages, random: Randomness
     ) {
         number = UInt16(position + 1)
         self.queues = queues
@@ -63,7 +64,7 @@ final class RouteChannel {
         consumer = RouteConsumer(
             queues: queues.count, optional: queues.firstIndex { $0.hasSuffix(TopologyNames.returnSuffix) }, high: high)
         (self.prefetch, self.hosts, self.outbox, self.deliveries) = (prefetch, hosts, outbox, deliveries)
-        self.outages = outages
+        (self.outages, self.random) = (outages, random)
     }
 
     /// The tag of the present consumer of a queue.

@@ -28,7 +28,7 @@ final class RouteSettlement {
     private var tracer: RouteTracer?
     /// Counts final answers for the watch over the share of dead tokens.
     private var deadTokens: DeadTokenTally
-    private var random = SystemRandomNumberGenerator()
+    private var random: Randomness
     /// The campaigns that are paused or cancelled.
     var campaigns = CampaignIndex()
 
@@ -47,12 +47,12 @@ final class RouteSettlement {
         _ surroundings: RouteSurroundings, route: String, shared: SharedRouteState, hosts: RouteHosts,
         credential: CredentialUse, outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
     ) {
-        policy = surroundings.policy
+        (policy, random) = (surroundings.policy, surroundings.random)
         journal = surroundings.journal
         preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
         cooling = shared.cooling
         deadTokens = DeadTokenTally(shared.deadTokens)
-        tracer = surroundings.spans.map { RouteTracer($0, route: route) }
+        tracer = surroundings.spans.map { RouteTracer($0, route: route, seed: surroundings.random.next()) }
         (self.hosts, self.credential, self.outbox) = (hosts, credential, outbox)
         (self.deliveries, self.tally) = (deliveries, tally)
     }

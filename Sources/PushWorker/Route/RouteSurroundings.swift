@@ -1,3 +1,4 @@
+import EventLoop
 import PushModel
 import TraceExport
 import WorkerSettings
@@ -20,6 +21,8 @@ struct RouteSurroundings {
     var earlier: Journal?
     /// Where spans of notifications go; nil where no collector is configured.
     var spans: SpanQueue?
+    /// Randomness for waits and for ids.
+    var random = Randomness()
     /// How many results of the route the configuration wants in a message.
     var resultsBatch = 1
     /// The worker's memory for jobs.

@@ -36,7 +36,7 @@ struct RouteTracer {
     ///   - spans: Where the spans go.
     ///   - route: The route's name.
     ///   - seed: A number that is different for each lane, process and machine.
-    init(_ spans: SpanQueue, route: String, seed: UInt64 = .random(in: .min ... .max)) {
+    init(_ spans: SpanQueue, route: String, seed: UInt64) {
         self.spans = spans
         self.route = route
         self.seed = seed

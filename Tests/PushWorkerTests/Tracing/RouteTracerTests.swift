@@ -34,7 +34,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("An accepted push has a span of its attempt, and in it one of its request")
     func accepted() throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "app")
+        var tracer = RouteTracer(queue, route: "app", seed: 1)
         let one = try notification([("traceparent", Self.trace), ("tracestate", "vendor=1")])
         let moment = end(of: one)
         tracer.requested(one, .response(Answer(status: 200)), microseconds: 4_500, at: moment)
@@ -63,7 +63,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("A request that took longer than the clock shows begins when its job arrived, at the earliest")
     func rounding() throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "app")
+        var tracer = RouteTracer(queue, route: "app", seed: 1)
         let one = try notification()
         let moment = Self.moment(1, wall: one.job.receivedAt + 3)
         tracer.requested(one, .response(Answer(status: 200)), microseconds: 3_900, at: moment)
@@ -76,7 +76,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("A failure says why: Apple's reason, or ours where APNs did not answer")
     func failures() throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "app")
+        var tracer = RouteTracer(queue, route: "app", seed: 1)
         let one = try notification()
         let moment = end(of: one)
         tracer.requested(
@@ -93,7 +93,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("Every answer that accepts is a success, also those about broadcast channels", arguments: [200, 201, 204])
     func successes(_ status: Int) throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "app")
+        var tracer = RouteTracer(queue, route: "app", seed: 1)
         let one = try notification()
         tracer.requested(one, .response(Answer(status: status)), microseconds: 10, at: end(of: one))
         #expect(queue.take().map(\.failure) == [nil])
@@ -102,7 +102,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("Two copies of a job that arrive at the same moment have spans of their own")
     func copies() throws {
         let queue = SpanQueue()
-        let tracer = RouteTracer(queue, route: "app")
+        let tracer = RouteTracer(queue, route: "app", seed: 1)
         let two = [try notification(), try notification()]
         for one in two { tracer.ended(one, .reported(FinalReport(.accepted, .none)), at: end(of: one)) }
         #expect(Set(queue.take().map(\.id)).count == 2)
@@ -118,7 +118,7 @@ struct RouteTracerTests: RouteSuite {
             ([(written, "\(arrived - 500)"), (HeaderName.replay.description, "r1")], nil),
         ] as [([(String, String)], Int64?)] {
             let queue = SpanQueue()
-            let tracer = RouteTracer(queue, route: "app")
+            let tracer = RouteTracer(queue, route: "app", seed: 1)
             let one = try notification([("traceparent", Self.trace)] + headers)
             tracer.ended(one, .reported(FinalReport(.accepted, .none)), at: end(of: one))
             #expect(queue.take().map(\.start) == [(start ?? one.job.receivedAt) * 1_000_000], "\(headers)")
@@ -128,7 +128,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("The span of an attempt has the same id for each of its requests, and others on other lanes")
     func ids() throws {
         let queue = SpanQueue()
-        var (one, other) = (RouteTracer(queue, route: "app"), RouteTracer(queue, route: "app"))
+        var (one, other) = (RouteTracer(queue, route: "app", seed: 1), RouteTracer(queue, route: "app", seed: 2))
         let first = try notification()
         for _ in 0..<2 { one.requested(first, .unanswered(.connectionLost), microseconds: 1, at: end(of: first)) }
         one.ended(first, .reported(FinalReport(.accepted, .none)), at: end(of: first))
@@ -141,7 +141,7 @@ struct RouteTracerTests: RouteSuite {
     @Test("Operating lists the spans, and what both kinds say, and nothing else")
     func page() throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "<route>")
+        var tracer = RouteTracer(queue, route: "<route>", seed: 1)
         let many = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
         let one = PushWorker.Notification(job: try job([("traceparent", Self.trace)], many), index: 1)
         tracer.requested(one, .response(Answer(status: 503)), microseconds: 1, at: end(of: one))
@@ -166,7 +166,7 @@ struct RouteTracerTests: RouteSuite {
         ])
     func untraced(_ headers: [(String, String)]) throws {
         let queue = SpanQueue()
-        var tracer = RouteTracer(queue, route: "app")
+        var tracer = RouteTracer(queue, route: "app", seed: 1)
         let one = try notification(headers)
         tracer.requested(one, .response(Answer(status: 200)), microseconds: 1, at: end(of: one))
         tracer.ended(one, .reported(FinalReport(.accepted, .none)), at: end(of: one))

@@ -134,6 +134,32 @@ struct ManagementClientTests {
         for host in ["a/b", "queues"] { _ = try await raw.send(.delete, ["vhosts", host]) }
     }
 
+    /// An API that is never silent for long, and never done.
+    private static let dripping = """
+        import http.server, itertools, sys, time
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                try:
+                    for _ in itertools.count():
+                        self.wfile.write(b" ")
+                        time.sleep(0.02)
+                except OSError: pass
+        http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+        """
+
+    @Test("an API whose answer never ends is left after a few times the longest silence")
+    func drips() async throws {
+        let port = try FreePort.next()
+        let server = try ChildProcess.start("/usr/bin/python3", ["-c", Self.dripping, "\(port)"])
+        defer { server.terminate(grace: .zero) }
+        try server.awaitListening(on: port)
+        let connection = try ManagementConnection(address: "http://me:hunter2@127.0.0.1:\(port)", timeout: 0.5)
+        let error = await #expect(throws: ManagementError.self) { try await connection.send(.get, ["overview"]) }
+        #expect(error?.message.contains("no whole answer within 2 s") == true, "\(error?.message ?? "")")
+    }
+
     /// A broker whose management API these tests use; it ends with the process.
     private static let broker = Result<PrivateBroker, any Error> {
         try PrivateBroker.start(PrivateBrokerOptions(management: true))
