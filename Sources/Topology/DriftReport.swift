@@ -141,13 +141,15 @@ struct DriftReport {
             let waits = waiting.contains(policy.name)
             let reasons = [
                 kept[policy.name]?.detail,
+                kept[policy.name]?.rival.map { "policy \($0) has to go first" },
                 waits ? "waits for the return queues of \(others): apply their configuration, or --prune them" : nil,
             ]
             return TopologyDrift(
                 kind: differences.isEmpty ? .missing : .different, object: "policy \(policy.name)",
                 detail: (reasons.compactMap(\.self) + differences).joined(separator: "; "),
                 // The waiting copies must be led back, too. That takes more than one command.
-                remedies: [kept[policy.name]?.isMendedByPolicy == true || waits ? .apply : .set(policy)])
+                remedies: kept[policy.name].map { ($0.rival.map { [.clear(policy: $0)] } ?? []) + [.apply] }
+                    ?? [waits ? .apply : .set(policy)])
         }
         // A policy with the right contents is still without effect where another one matches with a higher priority.
         let met = Set(topology.policies.map(\.name)).subtracting(unmet.map(\.policy.name))
@@ -161,7 +163,8 @@ struct DriftReport {
                     kind: .different, object: "policy \(wanted.name)",
                     detail: "\(keeps)has no effect on \(objects[0])\(others): policy \(rival.name) has priority "
                         + "\(rival.priority), this one \(wanted.priority)",
-                    remedies: [.clear(policy: rival.name)]))
+                    // Where copies wait, apply notes that before the rival goes.
+                    remedies: [kept[wanted.name] == nil ? .clear(policy: rival.name) : .apply]))
         }
         return rows
     }

@@ -2,7 +2,8 @@
 /// the one with the highest priority.
 ///
 /// RabbitMQ tells a queue's policies with its statistics: late, or never where these are off. The lists of policies are
-/// always complete.
+/// always complete, so what RabbitMQ reports decides only between policies of the same priority, and where a pattern
+/// cannot be read.
 /// [Policies](https://www.rabbitmq.com/docs/policies#how-policies-work)
 struct PolicyMatcher {
     private struct Candidate {
@@ -35,11 +36,25 @@ struct PolicyMatcher {
     ///   - queue: The queue.
     ///   - reported: The policy that RabbitMQ reports for it; nil where it reports none.
     func policy(of queue: LiveTopology.Queue, reported: String?) -> LiveTopology.Policy? {
-        if let reported, let known = candidates.first(where: { $0.policy.name == reported }) { return known.policy }
-        return candidates.first { candidate in
-            guard let pattern = candidate.pattern, Self.suits(candidate.policy, queue.kind) else { return false }
-            return pattern.matches(queue.name)
+        let matching = candidates.filter { Self.matches($0, queue, reported) }.map(\.policy)
+        return matching.first { $0.name == reported && $0.priority == matching.first?.priority } ?? matching.first
+    }
+
+    /// The policy that would be in effect for a queue instead of another one, once that one is set.
+    ///
+    /// - Parameters:
+    ///   - policy: The policy to be set.
+    ///   - queue: The queue.
+    func rival(of policy: TopologyPolicy, on queue: LiveTopology.Queue) -> LiveTopology.Policy? {
+        candidates.first {
+            $0.policy.name != policy.name && $0.policy.priority >= policy.priority
+                && Self.matches($0, queue, queue.policy)
         }?.policy
+    }
+
+    private static func matches(_ candidate: Candidate, _ queue: LiveTopology.Queue, _ reported: String?) -> Bool {
+        guard let pattern = candidate.pattern else { return candidate.policy.name == reported }
+        return suits(candidate.policy, queue.kind) && pattern.matches(queue.name)
     }
 
     private static func suits(_ policy: LiveTopology.Policy, _ kind: String?) -> Bool {

@@ -13,6 +13,9 @@ struct TopologyBuilder {
     private static let kindPriority = 11
     /// The priority of the policy for one queue whose name is of a kind, but which needs other settings.
     private static let exceptionPriority = 12
+    /// The priority of a tier's policy while the copies that came before the policy are led back. An `apply` that is
+    /// interrupted leaves it, and the next one goes on.
+    static let unfinishedPriority = 13
     /// A look at a message counts as a delivery. RabbitMQ 4 drops a message after 20 deliveries unless it is told
     /// otherwise.
     private static let anyNumberOfLooks = setting("delivery-limit", 1_000_000)

@@ -10,8 +10,9 @@ package struct TopologyComparison: Sendable {
         let queue: String
         /// What is wrong with it, in words.
         let detail: String
-        /// Whether its own policy would be in effect once it is set.
-        let isMendedByPolicy: Bool
+        /// The policy that would be in effect even if its own were set; nil for none. It must go first: under it, what
+        /// is led back could be lost.
+        let rival: String?
     }
 
     /// The objects that should be there.
@@ -147,20 +148,26 @@ package struct TopologyComparison: Sendable {
     /// The tiers that keep their copies for ever.
     var keepingTiers: [KeepingTier] {
         let policies = PolicyMatcher(live.policies)
-        let wanted = Set(topology.queues.map(\.name))
-        let tiers = live.queues.filter { wanted.contains($0.name) && TopologyNames.isTierQueue($0.name) }
-        return tiers.compactMap { queue in
-            let settings = policies.policy(of: queue, reported: queue.policy)?.settings ?? [:]
+        let own = Dictionary(topology.policies.map { ($0.name, $0) }) { first, _ in first }
+        return live.queues.compactMap { queue in
+            guard TopologyNames.isTierQueue(queue.name), let wanted = own[queue.name] else { return nil }
+            let policy = policies.policy(of: queue, reported: queue.policy)
             let missing = ["message-ttl", "dead-letter-exchange"].filter {
-                settings[$0] == nil && !queue.arguments.contains("x-\($0)")
+                policy?.settings[$0] == nil && !queue.arguments.contains("x-\($0)")
             }
-            guard !missing.isEmpty else { return nil }
+            let why =
+                if !missing.isEmpty {
+                    "no \(missing.joined(separator: " and no ")) is in effect"
+                } else if policy?.name == wanted.name, policy?.priority == TopologyBuilder.unfinishedPriority {
+                    "they came before its policy, and were not all led back"
+                } else {
+                    nil as String?
+                }
+            guard let why else { return nil }
             let copies = queue.messages.map { "; \($0) wait in it" } ?? ""
             return KeepingTier(
-                queue: queue.name,
-                detail: "the tier keeps its copies for ever: no \(missing.joined(separator: " and no ")) is in effect"
-                    + copies,
-                isMendedByPolicy: queue.policy == nil || queue.policy == queue.name)
+                queue: queue.name, detail: "the tier keeps its copies for ever: \(why)\(copies)",
+                rival: policies.rival(of: wanted, on: queue)?.name)
         }
     }
 

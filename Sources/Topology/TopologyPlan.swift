@@ -29,7 +29,11 @@ struct TopologyPlan {
         let exchangesThere = Set(live.exchanges.map(\.name))
         let queuesThere = Set(live.queues.map(\.name))
         let waiting = prunes ? [] : comparison.waitingTiers
-        let policies = comparison.unmetPolicies.map(\.policy).filter { !waiting.contains($0.name) }
+        let keeping = comparison.keepingTiers
+        let overruled = Set(keeping.filter { $0.rival != nil }.map(\.queue))
+        let policies = comparison.unmetPolicies.map(\.policy).filter {
+            !waiting.contains($0.name) && !overruled.contains($0.name)
+        }
         let later = policies.filter { policy in
             policy.scope == .exchanges
                 ? exchangesThere.contains(policy.name)
@@ -47,11 +51,17 @@ struct TopologyPlan {
         steps += topology.queues.filter { !queuesThere.contains($0.name) }.map(TopologyStep.declareQueue)
         steps += idle.map(TopologyStep.unbind)
         steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
-        steps += later.map(TopologyStep.set)
+        let full = Set(keeping.map(\.queue))
+        steps += later.filter { !full.contains($0.name) }.map(TopologyStep.set)
+        // Once the rival is gone, only the tier's own policy tells that copies came without it. A missing policy tells
+        // that, too.
+        let met = Set(topology.policies.map(\.name)).subtracting(comparison.unmetPolicies.map(\.policy.name))
+        steps += topology.policies.filter { overruled.contains($0.name) && met.contains($0.name) }
+            .map { .set($0.unfinished) }
         // Messages are released only after the policy that leads them back is set. Without it they would be gone.
-        steps += comparison.keepingTiers.filter { tier in
-            tier.isMendedByPolicy && later.contains { $0.name == tier.queue }
-        }.map { .release(tier: $0.queue) }
+        for policy in later where full.contains(policy.name) {
+            steps += [.set(policy.unfinished), .release(tier: policy.name), .set(policy)]
+        }
         var gone = Set(idle.map(TopologyBinding.init))
         for binding in unmade {
             guard let rivals = rivals[binding.address], rivals.allSatisfy(leaving.contains) else { continue }

@@ -28,6 +28,13 @@ package struct TopologyPolicy: Sendable, Equatable {
     /// The settings, in the order in which they are written.
     package let settings: [Setting]
 
+    /// The policy of a tier while copies that came without it are led back.
+    var unfinished: TopologyPolicy {
+        TopologyPolicy(
+            name: name, pattern: pattern, scope: scope, priority: TopologyBuilder.unfinishedPriority,
+            settings: settings)
+    }
+
     /// The regular expression that matches one object alone.
     static func pattern(matching name: String) -> String {
         "^\(name.split(separator: ".").joined(separator: "\\."))$"

@@ -277,7 +277,7 @@ struct TopologyDriftTests {
         Change(
             row: "different policy apns.q.retry.2s: the tier keeps its copies for ever: no dead-letter-exchange is in "
                 + "effect; 0 wait in it; has no effect on apns.q.retry.2s: policy all has priority 99, this one 10",
-            command: "rabbitmqadmin --vhost=/ delete policy name=all"
+            command: "martlet topology apply"
         ) { live in
             live.policies.append(
                 .init(
@@ -395,41 +395,6 @@ struct TopologyDriftTests {
         let row = BrokerTopologyTests.topology.compared(with: live).drift.first { $0.object.hasPrefix("queue ") }
         #expect(row?.detail == "another configuration may have this route; a binding leads to it")
         #expect(row?.remedies == [])
-    }
-
-    @Test("a tier that keeps its copies is told apart from other differences, and one declared with a TTL does not")
-    func keepingTiers() {
-        let topology = BrokerTopologyTests.topology
-        var live = Self.live()
-        live.policies.removeAll { $0.name == "apns.q.retry.2s" || $0.name == "apns.q.results" }
-        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
-            live.queues[index].policy = nil
-        }
-        #expect(topology.compared(with: live).keepingTierDrift.map(\.object) == ["policy apns.q.retry.2s"])
-        let steps = topology.compared(with: live).plan(prunes: false).map { step in
-            switch step {
-            case .set(let policy): "set \(policy.name)"
-            case .release(let tier): "release \(tier)"
-            default: "\(step)"
-            }
-        }
-        #expect(steps == ["set apns.q.results", "set apns.q.retry.2s", "release apns.q.retry.2s"])
-        // Under another policy what is released could be lost.
-        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
-            live.queues[index].policy = "all"
-        }
-        let overruled = topology.compared(with: live).plan(prunes: false)
-        #expect(!overruled.contains(.release(tier: "apns.q.retry.2s")))
-        let isSet = topology.compared(with: live).keepingTierDrift.allSatisfy { row in
-            if case .set? = row.remedies.first { row.remedies.count == 1 } else { false }
-        }
-        #expect(isSet)
-        #expect(topology.compared(with: Self.live()).keepingTierDrift == [])
-        for index in live.queues.indices where live.queues[index].name == "apns.q.retry.2s" {
-            live.queues[index].arguments = ["x-dead-letter-exchange", "x-message-ttl"]
-        }
-        #expect(topology.compared(with: live).keepingTierDrift == [])
-        #expect(topology.compared(with: LiveTopology()).keepingTierDrift == [])
     }
 
     @Test(
