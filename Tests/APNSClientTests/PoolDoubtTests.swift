@@ -76,6 +76,22 @@ struct PoolDoubtTests {
         #expect(ring.pool.status.connecting == 0 && ring.server.accepted == 2)
     }
 
+    @Test("While a refusal is doubted, a new connection has one push until its answer", arguments: [true, false])
+    func beginsWithOne(hasKey: Bool) throws {
+        let ring = try Ring(tokens: hasKey ? try Tokens.source() : nil)
+        try send(10, ring)
+        ring.server.script = { request in
+            request.connection == 0 ? [.respond(403, #"{"reason":"InvalidProviderToken"}"#)] : []
+        }
+        // The server's settings are there long before these turns are over.
+        var turns = 0
+        try send(200, ring) {
+            if ring.server.requests.contains(where: { $0.connection == 1 }) { turns += 1 }
+            return turns > 50
+        }
+        #expect(ring.server.requests.count { $0.connection == 1 } == 1)
+    }
+
     @Test("The tenth connection within a minute that refuses what it accepted counts as a refusal")
     func often() throws {
         let ring = try Ring()

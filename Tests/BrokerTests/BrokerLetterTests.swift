@@ -95,17 +95,7 @@ struct BrokerLetterTests {
         }
         // It refuses every result until it is empty.
         let full = "team.full"
-        let arguments = FieldTable(entries: [
-            .init(name: Array("x-max-length".utf8), value: .integer(3)),
-            .init(name: Array("x-overflow".utf8), value: .text("reject-publish")),
-        ])
-        _ = try manager.declareQueue(full, exclusive: false, arguments: arguments)
-        try manager.bind(queue: full, exchange: "apns.results", routingKey: "*.development.com.example.app")
-        for _ in 0..<3 {
-            var filler = OutgoingMessage()
-            filler.setRoutingKey(full.utf8Span.span)
-            #expect(try manager.publishConfirmed(filler) == .confirmed)
-        }
+        try declareFull(full, bound: "*.development.com.example.app", by: manager)
         func publish(_ name: String, _ topic: String) throws {
             let job = TestJob.enveloped(#"{"device_token":"\#(Self.tokens[0])","payload":{"aps":{"alert":"x"}}}"#)
             try client.publish(job.with { $0.expiration = "1" }.keyed("development.normal.\(topic)"), as: name)
@@ -129,20 +119,65 @@ struct BrokerLetterTests {
         try await worker.stop()
     }
 
+    /// Makes a queue of results that refuses every result until it is empty.
+    private func declareFull(_ queue: String, bound key: String, by manager: AMQPBlockingClient) throws {
+        let arguments = FieldTable(entries: [
+            .init(name: Array("x-max-length".utf8), value: .integer(3)),
+            .init(name: Array("x-overflow".utf8), value: .text("reject-publish")),
+        ])
+        _ = try manager.declareQueue(queue, exclusive: false, arguments: arguments)
+        try manager.bind(queue: queue, exchange: "apns.results", routingKey: key)
+        for _ in 0..<3 {
+            var filler = OutgoingMessage()
+            filler.setRoutingKey(queue.utf8Span.span)
+            #expect(try manager.publishConfirmed(filler) == .confirmed)
+        }
+    }
+
+    /// Gives the first job of a queue back once more than the delivery limit allows.
+    private func exceedLimit(_ queue: String, _ stack: BrokerStack) throws {
+        let consumer = try stack.connect()
+        defer { consumer.close() }
+        try consumer.startConsuming(queue: queue, prefetch: 1)
+        for _ in 0...50 {
+            let delivery = try #require(try consumer.receive(timeout: .seconds(10)))
+            try consumer.reject(delivery, requeue: true)
+        }
+    }
+
+    @Test("A full queue of results of one kind withholds no others, also where nothing proves the app of a letter")
+    func fullQueueOfOneKind() async throws {
+        let stack = try await BrokerStack.start("letters-kind", apps: Self.apps)
+        let (client, manager) = (try JobClient(stack), try stack.connect())
+        defer {
+            client.close()
+            manager.close()
+        }
+        try declareFull("team.kind", bound: "expired.#", by: manager)
+        let job = TestJob.enveloped(#"{"device_token":"\#(Self.tokens[0])","payload":{"aps":{"alert":"x"}}}"#)
+        try client.publish(job.with { $0.expiration = "1" }.keyed("development.normal.com.example.app"), as: "full")
+        // This letter comes first.
+        try awaitLetters(1, stack)
+        try client.publish(job.keyed("development.normal.com.example.other"), as: "other")
+        try exceedLimit("apns.q.jobs.other", stack)
+        try awaitLetters(2, stack)
+        let worker = try stack.startWorker()
+        #expect(try client.result("other").result.outcome == "exhausted")
+        try awaitLetters(1, stack)
+        try manager.purge(queue: "team.kind")
+        #expect(try client.result("full").result.outcome == "expired")
+        try awaitLetters(0, stack)
+        try manager.delete(queue: "team.kind")
+        try await worker.stop()
+    }
+
     @Test("A job that came back too often has one result, and is pushed to nobody")
     func deliveryLimit() async throws {
         let stack = try await BrokerStack.start("letters-limit", apps: Self.apps)
         let client = try JobClient(stack)
         defer { client.close() }
         try client.publishGoodJob(as: "poison")
-        let consumer = try stack.connect()
-        try consumer.startConsuming(queue: "apns.q.jobs.app", prefetch: 1)
-        // Once more than the delivery limit.
-        for _ in 0...50 {
-            let delivery = try #require(try consumer.receive(timeout: .seconds(10)))
-            try consumer.reject(delivery, requeue: true)
-        }
-        consumer.close()
+        try exceedLimit("apns.q.jobs.app", stack)
         try awaitLetters(1, stack)
         let worker = try stack.startWorker()
         let result = try client.result("poison").result

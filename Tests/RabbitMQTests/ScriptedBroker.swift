@@ -17,9 +17,10 @@ final class ScriptedBroker {
 
     init(
         channelMax: UInt16 = 64, frameMax: UInt32 = 131_072, heartbeat: UInt16 = 60, bodyLimit: Int = 1 << 20,
-        receiveLimit: Int = 0, welcome: [UInt8]? = nil
+        receiveLimit: Int = 0, password: String? = nil, welcome: [UInt8]? = nil
     ) throws {
         var endpoint = AMQPEndpoint(host: "127.0.0.1")
+        if let password { endpoint.password = password }
         endpoint.heartbeat = Int(heartbeat)
         session = AMQPSession(
             endpoint, clientName: "test client", clientVersion: "9.9", bodyLimit: bodyLimit,

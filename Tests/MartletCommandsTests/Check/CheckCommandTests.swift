@@ -263,6 +263,16 @@ struct CheckCommandTests {
         }
     }
 
+    @Test("A configuration with one fault fails with 78, also where the words of the fault look like a count of faults")
+    func faultLikeCount() throws {
+        let file = try configuration(broker: "amqp://u:p@127.0.0.1:1", apns: 1)
+        let good = try ChildProcess.run("/bin/cat", [file]).text
+        try directory.write("\"1 error\\nx\": 1\n\(good)", to: "martlet.yaml")
+        let outcome = try Executable.run(["check", "--offline", "-c", file])
+        #expect(outcome.status == 78, "\(outcome.text)\(outcome.errorText)")
+        #expect(outcome.text.contains("unknown key"), "\(outcome.text)")
+    }
+
     @Test("A key that is no .p8 file as Apple gives it fails with what it is; a blank after a password is a warning")
     func oddFiles() throws {
         try directory.write("<html>", to: "AuthKey_DEMOKEY001.p8")

@@ -112,6 +112,7 @@ struct ExitStatusTests {
             arguments: ["results", "--broker", "amqp://u:secret@127.0.0.1:1/,amqp://u:secret@127.0.0.1:1/v"],
             status: .usage, says: "all addresses of a broker have one virtual host"),
         Run(arguments: push + ["--alert", "x", "--volume", "nan", "-n"], status: .usage, says: "--volume must be"),
+        Run(arguments: push + ["--alert", "x", "--rate", "1e-20", "-n"], status: .usage, says: "--rate must be"),
         Run(
             arguments: ["dead"], environment: ["MARTLET_BROKER_URI": "amqp://u:secret@10.0.0.7/"],
             status: .configuration, says: "--broker-allow-plaintext"),

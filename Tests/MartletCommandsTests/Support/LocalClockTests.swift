@@ -1,4 +1,5 @@
 import Foundation
+import LocalStack
 import Testing
 
 @testable import MartletCommands
@@ -45,6 +46,15 @@ struct LocalClockTests {
         for zone in ["Europe/Berlinn", ":Berlin", "CET", "/z/gone"] {
             let words = LocalClock.trouble(withZoneOf: ["TZ": zone], isFile: files)
             #expect(words?.contains(zone.drop { $0 == ":" }) == true && words?.contains("count as UTC") == true)
+        }
+    }
+
+    @Test("A push for a time of day warns of such a time zone, and no other push does")
+    func warns() throws {
+        let push = ["push", "a1b2", "--topic", "com.example.app", "--alert", "x", "-n"]
+        for (time, isWarned) in [(["--at", "09:00"], true), ([], false)] {
+            let outcome = try Executable.run(push + time, environment: ["TZ": "No/Where"])
+            #expect(outcome.errorText.contains("the time zone No/Where") == isWarned, "\(outcome.errorText)")
         }
     }
 

@@ -178,7 +178,8 @@ struct RawJobTests {
     }
 
     @Test(
-        "content encodings that change nothing are accepted", arguments: ["", "identity", "utf-8", "UTF-8", "binary"])
+        "content encodings that change nothing are accepted",
+        arguments: ["", "identity", "utf-8", "UTF-8", "utf8", "binary"])
     func contentEncodings(_ encoding: String) throws {
         _ = try MessageBuilder.raw { $0.contentEncoding = encoding }.job()
     }

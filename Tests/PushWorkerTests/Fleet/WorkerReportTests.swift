@@ -52,6 +52,18 @@ struct WorkerReportTests {
         #expect(WorkerReport(parsing: report.json) == report)
     }
 
+    @Test("It says of which route the broker does not take what it publishes, whatever the reason's words")
+    func refused() {
+        let routes = [("chat", nil), ("shop", "results_full")].map { name, refusal in
+            WorkerReadiness.Route(name: name, state: "ready", reason: "words", connections: 1, refusal: refusal)
+        }
+        let report = WorkerReport(
+            of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes), snapshots: [], admin: nil,
+            isDraining: false)
+        #expect(report.routes.map(\.isRefused) == [nil, true])
+        #expect(WorkerReport(parsing: report.json) == report)
+    }
+
     @Test("It says what the worker knows of each route's dead tokens, once however many lanes there are")
     func deadTokens() throws {
         let knowledge = DeadTokenKnowledge(answers: 900, latest: 0.98, usual: 0.0212, holds: true)

@@ -88,6 +88,18 @@ final class RouteWayTests: RouteSuite {
         #expect(place(try refused(route)) == expected)
     }
 
+    @Test(
+        "A body that is too large is rejected, unless its x-death may end the broker's dead-lettering",
+        arguments: [("x-other", true), ("x-death", false)])
+    func tooLarge(_ header: String, _ isRejected: Bool) throws {
+        let route = try route()
+        var delivery = delivery(returns: 0, headers: [(header, "1")], exchange: "apns.jobs")
+        delivery.isTruncated = true
+        take(delivery, route)
+        let job = try refused(route)
+        #expect(job.refusal?.reason == .bodyTooLarge && job.isRejected == isRejected)
+    }
+
     @Test("A job that contradicts its key waits in no tier, also where another route here claims what it says")
     func contradiction() throws {
         let route = try route(neighbour: "com.example.moved")
