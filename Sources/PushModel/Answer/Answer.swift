@@ -27,7 +27,9 @@ package struct Answer: Sendable, Equatable {
         switch speaker {
         case .apns: reason?.rawValue ?? "status \(status)"
         case .gateway: "status \(status) of a gateway or proxy, not of APNs"
-        case .unknown: "status \(status) without an \(HeaderName.apnsID), so it is not known who gave it"
+        case .unknown where status == 200:
+            "status \(status) without an \(HeaderName.apnsID), so it is not known who gave it"
+        case .unknown: "status \(status), which APNs does not give, so it is not known who gave it"
         }
     }
 }

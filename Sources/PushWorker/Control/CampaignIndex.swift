@@ -9,6 +9,8 @@ package struct CampaignIndex: Sendable, Equatable {
         case goesOn
         /// It waits, at most until this time in milliseconds since 1970; nil where no end is known.
         case paused(until: Int64?)
+        /// It waits for a moment: it looks cancelled, but not all commands are read yet.
+        case undecided
         /// It is not pushed any more.
         ///
         /// - `leavesDeadLetters`: Whether it leaves a dead letter.
@@ -35,7 +37,7 @@ package struct CampaignIndex: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - commands: At most one about each campaign.
-    ///   - cancels: Whether cancelled campaigns are cancelled; otherwise they wait.
+    ///   - cancels: Whether cancelled campaigns are cancelled; otherwise they are undecided.
     init(_ commands: some Sequence<ControlCommand>, cancels: Bool = true) {
         entries = commands.compactMap { Self.entry($0, cancels: cancels) }
         entries.sort { $0.prefix.lexicographicallyPrecedes($1.prefix) }
@@ -53,7 +55,7 @@ package struct CampaignIndex: Sendable, Equatable {
         let fate: Fate
         switch command.action {
         case .pause: fate = .paused(until: command.until)
-        case .cancel where !cancels: fate = .paused(until: nil)
+        case .cancel where !cancels: fate = .undecided
         case .cancel:
             let reason = command.reason.map { ": \($0)" } ?? ""
             fate = .cancelled(

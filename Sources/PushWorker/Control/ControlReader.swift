@@ -329,6 +329,20 @@ final class ControlReader: Sendable {
         surroundings.announce(state)
     }
 
+    /// Keeps what is in force, and tells the log what operators asked for before the worker heard of it.
+    private func tellWhole(_ state: ControlState, isNews: Bool, _ teller: inout Teller, _ wall: Int64) {
+        let known = teller.inForce
+        teller.inForce = state.inForce(at: wall)
+        teller.nextEnd = state.nextEnd(after: wall)
+        guard isNews else { return }
+        let news = teller.inForce.filter { !known.contains($0) }
+        for command in news.prefix(Self.mostTold) { say("an operator asked all workers for something", command) }
+        guard news.count > Self.mostTold else { return }
+        logger.notice(
+            "operators asked all workers for more than the log tells",
+            metadata: .with([.count: "\(news.count - Self.mostTold)"]))
+    }
+
     /// Tells the lanes and the log what is new.
     private func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
         let wall = WallClock.milliseconds()
@@ -337,22 +351,10 @@ final class ControlReader: Sendable {
         (teller.trouble, teller.isTroubleTold) = (nil, false)
         teller.isReading = !reading.state.isWhole
         if teller.state != reading.state {
-            let known = teller.inForce
             announce(reading.state, &teller)
-            teller.inForce = reading.state.inForce(at: wall)
-            teller.nextEnd = reading.state.nextEnd(after: wall)
             for command in fresh { say("an operator asks all workers for something", command) }
-            if fresh.isEmpty {
-                let news = teller.inForce.filter { !known.contains($0) }
-                for command in news.prefix(Self.mostTold) {
-                    say("an operator asked all workers for something", command)
-                }
-                if news.count > Self.mostTold {
-                    logger.notice(
-                        "operators asked all workers for more than the log tells",
-                        metadata: .with([.count: "\(news.count - Self.mostTold)"]))
-                }
-            }
+            // What is read in the midst of the stream may be taken back further on.
+            if reading.state.isWhole { tellWhole(reading.state, isNews: fresh.isEmpty, &teller, wall) }
         }
         tellEnds(&teller)
         leaveStatus(teller)

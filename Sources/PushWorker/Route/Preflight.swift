@@ -21,6 +21,9 @@ final class Preflight {
         case resting(tier: Int)
     }
 
+    /// How long a notification waits whose campaign looks cancelled while commands are being read.
+    static let undecidedWait = Duration.seconds(10)
+
     private let policy: RetryPolicy
     private let earlier: Journal?
     private let cooling: SharedCoolingTokens
@@ -86,16 +89,23 @@ final class Preflight {
         switch campaigns.fate(of: bytes.span.extracting(reference), at: moment.wall) {
         case .goesOn: return nil
         case .paused(let until):
-            let duration: Duration? = until.map { .milliseconds($0 - moment.wall) }
-            let pause = pause(notification, for: duration, at: moment)
-            guard case .tier(let tier) = pause else { return .paused(pause) }
-            // The producer may publish for the campaign all through the pause.
-            return .paused(.tier(policy.holdingTier(like: tier, missing: missing())))
+            return hold(notification, for: until.map { .milliseconds($0 - moment.wall) }, missing(), at: moment)
+        case .undecided: return hold(notification, for: Self.undecidedWait, missing(), at: moment)
         case .cancelled(let leavesDeadLetter, let detail):
             var final = FinalReport(.cancelled, .none, detail: detail)
             final.leavesDeadLetter = leavesDeadLetter
             return .over(final)
         }
+    }
+
+    /// Lets a notification of a paused campaign wait in a holding tier: the producer may publish for the campaign all
+    /// through the pause.
+    private func hold(
+        _ notification: Notification, for duration: Duration?, _ missing: Set<Int>, at moment: Moment
+    ) -> Finding {
+        let pause = pause(notification, for: duration, at: moment)
+        guard case .tier(let tier) = pause else { return .paused(pause) }
+        return .paused(.tier(policy.holdingTier(like: tier, missing: missing)))
     }
 
     /// Whether the campaign of a job is cancelled.

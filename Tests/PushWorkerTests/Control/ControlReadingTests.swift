@@ -93,7 +93,7 @@ struct ControlReadingTests {
         for step in 1..<50 { reading.heard(nil, offset: Int64(step * 900), now: time(step * 100), wall: 0) }
         #expect(!isComplete(&reading, at: 4_999) && !reading.isUsable)
         #expect(!isComplete(&reading, at: 5_000) && reading.isUsable, "the lanes begin with what is known")
-        #expect(fate(reading) == .paused(until: nil), "a command that is not read yet may take it back")
+        #expect(fate(reading) == .undecided, "a command that is not read yet may take it back")
         reading.heard(resume, offset: 45_000, now: time(60_000), wall: 0)
         #expect(isComplete(&reading, at: 60_000) && fate(reading) == .goesOn && reading.takeFresh() == [])
         reading.heard(cancel, offset: 45_001, now: time(60_001), wall: 0)
