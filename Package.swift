@@ -120,7 +120,15 @@ let package = Package(
             path: "Tests/FuzzTargets", swiftSettings: dialect),
         tests("FuzzTests", ["FuzzTargets"]),
         .target(
-            name: "Simulation", dependencies: ["EventLoop", "TestSupport", collections], path: "Tests/Simulation",
+            name: "Simulation",
+            dependencies: [
+                "Text", "EventLoop", "TLS", "HTTP2", "RabbitMQ", "BrokerClient", "PushModel", "Topology", "APNSClient",
+                "WorkerSettings", "PushWorker", "APNSSimulator", "LocalStack", "TestSupport",
+                collections, heap, logging,
+            ],
+            path: "Tests/Simulation", swiftSettings: dialect),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation", argumentParser], path: "Tests/Simulate",
             swiftSettings: dialect),
         tests("SimulationTests", ["Simulation", "EventLoop", "LocalStack"]),
         tests("BuffersTests", ["Buffers"]),

@@ -10,14 +10,20 @@ final class VirtualClock: Sendable {
     static let advanceLimit: Int64 = 315_360_000_000
 
     private let offset: Atomic<Int64>
+    private let wall: @Sendable () -> Int64
 
     /// Starts at the wall clock's time, or ahead of it.
     ///
-    /// - Parameter advance: How far ahead, in milliseconds; held within 0 and ``advanceLimit``.
-    init(advance: Int64 = 0) { offset = Atomic(min(max(0, advance), Self.advanceLimit)) }
+    /// - Parameters:
+    ///   - advance: How far ahead, in milliseconds; held within 0 and ``advanceLimit``.
+    ///   - wall: Reads the wall clock, in milliseconds since 1970.
+    init(advance: Int64 = 0, wall: @escaping @Sendable () -> Int64 = WallClock.milliseconds) {
+        offset = Atomic(min(max(0, advance), Self.advanceLimit))
+        self.wall = wall
+    }
 
     /// Milliseconds since 1970.
-    var now: Int64 { WallClock.milliseconds() + offset.load(ordering: .relaxed) }
+    var now: Int64 { wall() + offset.load(ordering: .relaxed) }
 
     /// How far the clock is ahead of the wall clock, in milliseconds.
     var advance: Int64 { offset.load(ordering: .relaxed) }

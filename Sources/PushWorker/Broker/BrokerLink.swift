@@ -281,11 +281,13 @@ final class BrokerLink: ReadinessHandler {
     /// Whether the connection is about to be ended. Deliveries and confirms that still arrive on it are ignored.
     var isDistrusted: Bool { doubt != nil }
 
-    /// Closes in an orderly way, and waits up to 2 s for the broker's answer. A broker that answers has read every
+    /// Closes in an orderly way, and waits for the broker's answer. A broker that answers has read every
     /// acknowledgement sent before.
-    func close() {
+    ///
+    /// - Parameter patience: How long to wait at most.
+    func close(within patience: Duration) {
         if case .connected(let connection) = state, connection.stage == .open {
-            connection.close(within: .seconds(2), delegate: delegate)
+            connection.close(within: patience, delegate: delegate)
         }
         drop()
         state = .closed

@@ -336,8 +336,8 @@ extension Lane {
     private func close() {
         handle.pulse.enter(.closing)
         for route in routes { route.close() }
-        consumeLink.close()
-        publishLink.close()
+        consumeLink.close(within: surroundings.farewell)
+        publishLink.close(within: surroundings.farewell)
         journal?.close()
         report.forget()
         leaveReport()

@@ -18,6 +18,8 @@ struct LaneSurroundings {
     var random = Randomness()
     /// Says whether the worker is late after an outage of its broker. All lanes of a worker share it.
     var outages = OutageDraw.Shared.ofProcess
+    /// How long a lane that ends waits for the broker's last answer on each connection.
+    var farewell = Duration.seconds(2)
     /// Finds the brokers, for connections with at least this many channels.
     var findBrokers: (BrokerConfiguration, Int, @escaping BrokersFound) -> Void = { broker, channels, found in
         BrokerSearch.start(broker, channels: channels, deliver: found)

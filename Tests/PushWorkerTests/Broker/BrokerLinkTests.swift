@@ -84,7 +84,7 @@ struct BrokerLinkTests {
         // One that was not among the addresses meanwhile is news.
         try connect(4, to: [dead[1], broker.port])
         #expect(link.opened == 3 && recorder.failures.count == 3)
-        link.close()
+        link.close(within: .zero)
     }
 
     @Test("a broker that refuses the login is asked at no other address")
@@ -98,7 +98,7 @@ struct BrokerLinkTests {
         try connect(1, to: [broker.port, other.port])
         #expect(link.opened == 0 && recorder.failures.isEmpty)
         #expect(recorder.losses.map(\.code) == [.refused])
-        link.close()
+        link.close(within: .zero)
     }
 
     @Test("nothing is left of a lost connection, however often the broker goes")
@@ -112,7 +112,7 @@ struct BrokerLinkTests {
             link.failed(AMQPError(.connectionLost, "for the test"), now: .now())
             #expect(session == nil)
         }
-        link.close()
+        link.close(within: .zero)
     }
 
     @Test("brokers that take connections and are silent are waited for as long as the attempt's patience allows")
@@ -137,7 +137,7 @@ struct BrokerLinkTests {
             now = now.adding(.seconds(60))
         }
         #expect(recorder.losses.allSatisfy { $0.code == .timeout })
-        link.close()
+        link.close(within: .zero)
     }
 
     @Test("a look-up that hangs is given up after its patience, its late answer is ignored, and another one begins")
@@ -161,6 +161,6 @@ struct BrokerLinkTests {
         #expect(recorder.losses.count == 1)
         link.found(.failure(AMQPError(.unresolved, "in time")), number: 2, now: again)
         #expect(recorder.losses.map(\.message).last == "in time")
-        link.close()
+        link.close(within: .zero)
     }
 }

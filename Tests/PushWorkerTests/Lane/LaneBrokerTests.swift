@@ -364,8 +364,8 @@ struct LaneBrokerTests {
         while publish.session == nil { try lane.loop.turn(waitingAtMost: .milliseconds(20)) { _ in } }
         let due = try #require(consume.nextDue(now: .now()))
         #expect(due <= .now(), "it follows at once")
-        publish.close()
-        consume.close()
+        publish.close(within: .seconds(2))
+        consume.close(within: .seconds(2))
     }
 
     @Test("a turn looks at the routes that something happened to, however many others there are")

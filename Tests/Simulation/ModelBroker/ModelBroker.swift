@@ -169,6 +169,14 @@ package final class ModelBroker {
         for queue in found { queue.publish(message, confirm: confirm) }
     }
 
+    /// Publishes a message as a producer does whose connection never fails.
+    ///
+    /// - Parameter confirmed: Hears whether all queues stored it.
+    func publish(_ message: ModelMessage, confirmed: @escaping (Bool) -> Void) {
+        route(message, confirm: ModelConfirm(whereNobodyTakesIt: .stored, confirmed))
+        settle()
+    }
+
     private func queueNames(from exchange: String, keys: [String]) -> [String] {
         guard !exchange.isEmpty else { return keys.filter { queues[$0] != nil } }
         var (names, seen, waiting): ([String], Set<String>, [String]) = ([], [], [exchange])

@@ -23,6 +23,8 @@ struct ModelProperties: Equatable {
     var headers: WireTable?
     private var others: [Name: [UInt8]] = [:]
 
+    init() {}
+
     init(reading bytes: [UInt8]) throws(WireError) {
         var reader = WireReader(bytes)
         let flags = try reader.u16()

@@ -1,0 +1,56 @@
+import APNSClient
+import EventLoop
+import LocalStack
+import TLS
+import Topology
+import WorkerSettings
+
+@testable import PushWorker
+
+/// The configuration of a world's workers, and what each life of a worker is made of.
+final class Blueprint {
+    /// The configuration.
+    let configuration: WorkerConfiguration
+    private let template: LaneSettings
+    private let directory: TemporaryDirectory
+    private let trust: TrustRoots
+    private let context: TLSContext
+
+    /// Reads a configuration.
+    ///
+    /// - Parameters:
+    ///   - yaml: The configuration. The key of its credentials is `key.p8`, beside it.
+    ///   - trust: The roots of trust for APNs.
+    init(yaml: String, trust: TrustRoots) throws {
+        directory = try TemporaryDirectory(prefix: "martlet-world")
+        try directory.write(try ES256PrivateKey.generate().pem, to: "key.p8")
+        let file = try directory.write(yaml, to: "martlet.yaml")
+        configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
+        self.trust = trust
+        context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: ["h2"])
+        let store = try CredentialStore(configuration.credentials, trust: trust)
+        template = try WorkerBuilder(configuration: configuration, version: "simulated", credentials: store)
+            .lanes(RouteMaker(configuration.apns))[0]
+    }
+
+    deinit { directory.remove() }
+
+    /// The settings of a new process. Nothing in them is shared with another one.
+    func settings(worker: String) throws -> LaneSettings {
+        var settings = template
+        settings.instance = worker
+        settings.credentials = try CredentialStore(configuration.credentials, trust: trust)
+        let queues = settings.routes.reduce(0) { $0 + $1.queues.count }
+        settings.memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
+        let limiter = ConnectRateLimiter()
+        for index in settings.routes.indices {
+            settings.routes[index].shared = SharedRouteState()
+            let route = configuration.routes.first { $0.name == settings.routes[index].name }
+            settings.routes[index].rate = route?.rate.map { SharedRate(perSecond: $0, lanes: 1) }
+            guard settings.routes[index].connector != nil else { continue }
+            settings.routes[index].connector = APNSConnector(
+                endpoint: APNSEndpoint(host: "localhost", port: 443), trust: context, limiter: limiter)
+        }
+        return settings
+    }
+}

@@ -1,0 +1,125 @@
+import EventLoop
+import Text
+
+@testable import WorkerSettings
+
+/// A whole system in one process and on one thread: workers, a broker and APNs. Its seed decides everything.
+package final class World: @unchecked Sendable {
+    /// What the world saw that must not be.
+    package struct Finding: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// A lane that is turned so often in one moment never rests.
+    private static let mostTurnsAtOnce = 20_000
+
+    let time = WorldTime()
+    let blueprint: Blueprint
+    let broker: ModelBroker
+    private(set) var apns: ModelAPNs
+    private(set) var workers: [ModelWorker] = []
+    private var agenda = Agenda()
+    private var random: SplitMix64
+    private var turnsAtOnce = 0
+    /// Whether a broker or APNs may have something to say.
+    var peersSpoke = false
+    /// Whether connects to the broker fail.
+    var isBrokerDown = false
+    /// The longest time of bytes through the network, in microseconds.
+    var slowest = 2_000
+    /// A digest of all that happened.
+    private(set) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    var now: MonotonicTime { time.monotonic }
+    /// How many events there were.
+    package var events: Int { agenda.noted }
+
+    /// Makes a world without workers.
+    ///
+    /// - Parameters:
+    ///   - seed: Decides all that happens.
+    ///   - version: The broker's.
+    ///   - yaml: The workers' configuration.
+    init(seed: UInt64, version: ModelBroker.Version, yaml: String) throws {
+        random = SplitMix64(seed: seed)
+        let parts = WorldParts.shared
+        apns = ModelAPNs(parts, time: time, seed: seed)
+        blueprint = try Blueprint(yaml: yaml, trust: parts.trust)
+        broker = ModelBroker(version, now: time.monotonic, wall: time.wall)
+        broker.declare(blueprint.configuration.topology(virtualHost: "/"))
+        apns.world = self
+    }
+
+    /// Adds a worker that does not run yet.
+    func addWorker() -> ModelWorker {
+        let worker = ModelWorker("worker-\(workers.count + 1)", in: self)
+        workers.append(worker)
+        return worker
+    }
+
+    // MARK: Chance
+
+    /// Draws a number.
+    func draw() -> UInt64 { random.next() }
+
+    /// Draws a number from a range.
+    func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    /// Whether something happens that happens once in so many times.
+    func happens(onceIn times: Int) -> Bool { draw(1...times) == 1 }
+
+    /// When bytes arrive that leave now, but no earlier than those that left before.
+    func arrival(after earlier: MonotonicTime) -> MonotonicTime {
+        max(earlier, now + .microseconds(draw(50...slowest)))
+    }
+
+    /// Bytes as they arrive: nearly always at once, sometimes in pieces.
+    func pieces(of bytes: [UInt8]) -> [[UInt8]] {
+        guard bytes.count > 1, happens(onceIn: 16) else { return [bytes] }
+        let cut = draw(1...(bytes.count - 1))
+        return [Array(bytes[..<cut]), Array(bytes[cut...])]
+    }
+
+    // MARK: Time
+
+    /// Notes what will happen.
+    func at(_ time: MonotonicTime, _ happen: @escaping () -> Void) { agenda.note(at: time, happen) }
+
+    /// Adds something that happened to the digest.
+    func note(_ number: UInt64) { digest = (digest ^ number) &* 0x100_0000_01b3 }
+
+    /// Goes on to the next moment at which something happens, and lets it happen.
+    ///
+    /// - Parameter end: When to stop.
+    /// - Returns: False at the end.
+    func step(until end: MonotonicTime) throws(Finding) -> Bool {
+        var next = min(agenda.next ?? .distantFuture, broker.nextDue ?? .distantFuture)
+        for worker in workers { next = min(next, worker.nextTurn) }
+        guard next <= end else {
+            time.advance(to: end)
+            return false
+        }
+        if next > now { turnsAtOnce = 0 }
+        time.advance(to: next)
+        broker.advance(to: now, wall: time.wall)
+        while let happen = agenda.popDue(now) { happen() }
+        for worker in workers {
+            for cable in worker.cables { cable.collectFromPeer() }
+        }
+        for worker in workers where worker.nextTurn <= now {
+            worker.turn()
+            turnsAtOnce += 1
+            note(now.nanoseconds)
+        }
+        guard turnsAtOnce < Self.mostTurnsAtOnce else {
+            throw Finding(description: "a lane was turned \(turnsAtOnce) times at one moment: it never rests")
+        }
+        return true
+    }
+
+    /// Lets everything happen for some time.
+    func run(for duration: Duration, while goesOn: () -> Bool = { true }) throws(Finding) {
+        let end = now + duration
+        while goesOn(), try step(until: end) {}
+    }
+}
