@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test build lint bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
+.PHONY: help run check test build lint simulate bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -34,6 +34,8 @@ help:
 	@echo 'make test    run every test, against a private RabbitMQ too'
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
+	@echo 'make simulate  run whole systems in memory, under seeds, and see that they keep every promise; SEED=... for one,'
+	@echo '             SECONDS=600 for longer'
 	@echo 'make bench   measure CPU, throughput, memory and system calls against the same work in C, then lanes, many'
 	@echo '             routes, and the memory of busy ones; BENCH="--parts cost --rounds 2" for less of it'
 	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
@@ -74,6 +76,11 @@ build: swift packages-build
 
 lint: swift
 	.ci/lint
+
+# Optimized, and with what its tests may see. In a build folder of its own, as the settings differ.
+simulate: swift packages-build
+	swift build -c release -Xswiftc -enable-testing --scratch-path .build/simulate --product simulate
+	.build/simulate/release/simulate $(if $(SEED),--trace $(SEED),--seconds $(or $(SECONDS),60))
 
 bench: packages-test build
 	Tests/Benchmark/run $(BENCH)

@@ -11,11 +11,14 @@ package final class ProviderTokenSource: Sendable {
         var token: ProviderToken?
     }
 
+    /// Signs a text by ES256.
+    package typealias Signature = @Sendable (_ text: [UInt8]) throws(TLSError) -> [UInt8]
+
     /// The key's identifier.
     package let keyID: String
     /// The identifier of the team the key belongs to.
     package let teamID: String
-    private let key: ES256PrivateKey
+    private let signature: Signature
     private let state = Mutex(State())
 
     /// A source that has made no token yet.
@@ -23,11 +26,21 @@ package final class ProviderTokenSource: Sendable {
     /// - Parameters:
     ///   - keyID: The key's identifier, ten characters.
     ///   - teamID: The team's identifier, ten characters.
-    ///   - key: The private key of the `.p8` file.
-    package init(keyID: String, teamID: String, key: ES256PrivateKey) {
+    ///   - signature: Signs with the private key of the `.p8` file.
+    package init(keyID: String, teamID: String, signature: @escaping Signature) {
         self.keyID = keyID
         self.teamID = teamID
-        self.key = key
+        self.signature = signature
+    }
+
+    /// A source that has made no token yet.
+    ///
+    /// - Parameters:
+    ///   - keyID: The key's identifier, ten characters.
+    ///   - teamID: The team's identifier, ten characters.
+    ///   - key: The private key of the `.p8` file.
+    package convenience init(keyID: String, teamID: String, key: ES256PrivateKey) {
+        self.init(keyID: keyID, teamID: teamID) { text throws(TLSError) in try key.sign(text.span) }
     }
 
     /// The token for a connection that opens or changes its token. A new one is made every 30 minutes.
@@ -80,7 +93,7 @@ package final class ProviderTokenSource: Sendable {
         token.append(UInt8(ascii: "."))
         Base64.url.append(Array(claims.utf8), to: &token)
         do throws(TLSError) {
-            let signature = try key.sign(token.span)
+            let signature = try signature(token)
             token.append(UInt8(ascii: "."))
             Base64.url.append(signature, to: &token)
         } catch {

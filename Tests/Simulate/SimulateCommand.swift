@@ -1,45 +1,160 @@
 import ArgumentParser
-import Glibc
+import Foundation
 import Simulation
+import Synchronization
 
-/// Runs simulated systems, one seed after the other.
+/// Runs simulated systems, one seed after the other, on all cores.
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Run whole systems under seeds, and stop at the first that breaks a promise.")
+        abstract: "Run whole systems under seeds, and stop at the first that breaks a promise.",
+        discussion: "A seed decides everything: what is published, what breaks, and when. The same seed does the same.")
 
     @Option(help: "The first seed.") var seed: UInt64 = 1
-    @Option(help: "How many seeds; as many as the time allows by default.") var count: Int?
+    @Option(help: "How many seeds; as many as the time allows by default.") var count: Int = .max
     @Option(help: "For how many seconds new seeds begin.") var seconds = 60
+    @Option(help: "How many seeds run at once.") var cores = ProcessInfo.processInfo.activeProcessorCount
+    @Option(help: "Leave out faults of this seed for as long as it still fails.") var shrink: UInt64?
+    @Option(help: "Run this seed alone, and show its last events.") var trace: UInt64?
     @Flag(help: "Print a line for each seed.") var verbose = false
 
     func run() throws {
-        let start = time(nil)
-        var (seeds, virtual, events, jobs, results, kills) = (0, 0.0, 0, 0, 0, 0)
-        var seed = seed
-        while seeds < count ?? .max, time(nil) - start < seconds {
-            do {
-                var simulation = try Simulation(seed: seed)
-                let report = try simulation.run()
-                virtual += report.seconds
-                events += report.events
-                jobs += report.jobs
-                results += report.results
-                kills += report.kills
-                if verbose {
-                    print(seed, report.seconds, report.events, report.jobs, report.results, report.kills, report.digest)
-                }
-            } catch {
-                print("seed \(seed): \(error)")
-                print("again: make simulate SEED=\(seed)")
-                throw ExitCode.failure
-            }
-            seeds += 1
-            seed += 1
+        try Self.hashEquallyInAllProcesses()
+        if let shrink { return try Shrinking(seed: shrink).run() }
+        if let trace { return try Self.show(trace) }
+        let runs = SeedRuns(from: seed, count: count, until: Date(timeIntervalSinceNow: Double(seconds)), verbose)
+        DispatchQueue.concurrentPerform(iterations: max(1, min(cores, count))) { _ in runs.work() }
+        print(runs.summary)
+        if let failed = runs.failed { try Self.show(failed) }
+    }
+
+    /// Begins anew with an environment in which dictionaries have the same order in each process.
+    private static func hashEquallyInAllProcesses() throws {
+        let name = "SWIFT_DETERMINISTIC_HASHING"
+        guard getenv(name) == nil else { return }
+        setenv(name, "1", 1)
+        var arguments = CommandLine.arguments.map { strdup($0) } + [nil]
+        execv("/proc/self/exe", &arguments)
+        throw ValidationError("the program cannot begin anew with \(name)=1: set it")
+    }
+
+    /// Runs one seed, and shows its last events.
+    private static func show(_ seed: UInt64) throws {
+        let simulation = try Simulation(seed: seed, isTraced: true)
+        do {
+            let report = try simulation.run()
+            print("\(simulation.trace)\n\nseed \(seed): good, digest \(String(report.digest, radix: 16))")
+            return
+        } catch {
+            print("\(simulation.trace)\n\nseed \(seed): \(error)")
         }
-        let real = max(1, time(nil) - start)
-        print(
-            "\(seeds) seeds, \(Int(virtual)) virtual seconds (\(Int(virtual) / real) a second), \(events) events, "
-                + "\(jobs) jobs, \(results) results, \(kills) kills")
+        print("again: make simulate SEED=\(seed); with fewer faults: simulate --shrink \(seed)")
+        throw ExitCode.failure
+    }
+}
+
+/// Seeds that several threads work through together.
+private final class SeedRuns: Sendable {
+    private struct State {
+        var next: UInt64
+        var left: Int
+        var failed: UInt64?
+        var seeds = 0
+        var total = Simulation.Report()
+    }
+
+    private let state: Mutex<State>
+    private let start = Date()
+    private let end: Date
+    private let isVerbose: Bool
+
+    init(from seed: UInt64, count: Int, until end: Date, _ isVerbose: Bool) {
+        state = Mutex(State(next: seed, left: count))
+        (self.end, self.isVerbose) = (end, isVerbose)
+    }
+
+    var failed: UInt64? { state.withLock(\.failed) }
+
+    var summary: String {
+        let (seeds, total) = state.withLock { ($0.seeds, $0.total) }
+        let rate = total.seconds / max(0.001, Date().timeIntervalSince(start))
+        return "\(seeds) seeds, \(Int(total.seconds / 3_600)) virtual hours (\(Int(rate)) s a second), "
+            + "\(total.events) events, \(total.jobs) jobs, \(total.results) results, \(total.faults) faults, "
+            + "\(total.kills) kills"
+    }
+
+    func work() {
+        while let seed = take() {
+            do {
+                note(try Simulation(seed: seed).run(), of: seed)
+            } catch {
+                state.withLock { $0.failed = min($0.failed ?? .max, seed) }
+            }
+        }
+    }
+
+    private func take() -> UInt64? {
+        state.withLock { state in
+            guard state.failed == nil, state.left > 0, Date() < end else { return nil }
+            state.left -= 1
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    private func note(_ report: Simulation.Report, of seed: UInt64) {
+        let line: String? = state.withLock { state in
+            state.seeds += 1
+            state.total.seconds += report.seconds
+            state.total.events += report.events
+            state.total.jobs += report.jobs
+            state.total.results += report.results
+            state.total.faults += report.faults
+            state.total.kills += report.kills
+            if isVerbose {
+                return "seed \(seed): \(Int(report.seconds)) s, \(report.turns) turns, \(report.jobs) jobs, "
+                    + "\(report.faults) faults, \(report.kills) kills, digest \(String(report.digest, radix: 16))"
+            }
+            return state.seeds.isMultiple(of: 100) ? "\(state.seeds) seeds, \(Int(state.total.seconds)) s" : nil
+        }
+        if let line { print(line) }
+    }
+}
+
+/// Finds the faults without which a seed no longer fails.
+private struct Shrinking {
+    let seed: UInt64
+
+    func run() throws {
+        var skipped: Set<Int> = []
+        guard let (count, first) = try failure(skipped) else {
+            print("seed \(seed) does not fail")
+            return
+        }
+        print("seed \(seed): \(first)")
+        var size = max(1, count / 2)
+        while size >= 1 {
+            for start in stride(from: 0, to: count, by: size) {
+                let more = skipped.union(start..<min(count, start + size))
+                guard more.count > skipped.count, try failure(more) != nil else { continue }
+                skipped = more
+                print("still fails without \(skipped.count) of \(count) faults")
+            }
+            size /= 2
+        }
+        let simulation = try Simulation(seed: seed, skipping: skipped, isTraced: true)
+        do { _ = try simulation.run() } catch { print("\(simulation.trace)\n\nseed \(seed): \(error)") }
+        throw ExitCode.failure
+    }
+
+    /// How many faults there were, and what was found; nil if nothing was.
+    private func failure(_ skipped: Set<Int>) throws -> (count: Int, finding: String)? {
+        let simulation = try Simulation(seed: seed, skipping: skipped)
+        do {
+            _ = try simulation.run()
+            return nil
+        } catch {
+            return (simulation.faults, "\(error)")
+        }
     }
 }

@@ -43,15 +43,23 @@ struct CredentialMaterial: Sendable {
 
     /// The material as a version of a credential, ready for connections.
     ///
+    /// - Parameters:
+    ///   - name: The credential's name.
+    ///   - version: The version.
+    ///   - trust: The roots of trust for APNs' certificates.
+    ///   - standIn: Signs in place of the key; nil outside of simulations.
     /// - Throws: `TLSError` when the identity cannot be used for TLS.
-    func credential(name: String, version: Int, trust: TrustRoots) throws(TLSError) -> APNSCredential {
+    func credential(name: String, version: Int, trust: TrustRoots, standIn: ProviderTokenSource.Signature?)
+        throws(TLSError) -> APNSCredential
+    {
         let protocols = ["h2"]
         switch content {
         case .token(let key, let keyID, let teamID):
             return APNSCredential(
                 name: name, version: version, label: label,
                 context: try .client(trust: trust, identity: nil, applicationProtocols: protocols),
-                tokens: ProviderTokenSource(keyID: keyID, teamID: teamID, key: key))
+                tokens: standIn.map { ProviderTokenSource(keyID: keyID, teamID: teamID, signature: $0) }
+                    ?? ProviderTokenSource(keyID: keyID, teamID: teamID, key: key))
         case .certificate(let identity, let facts):
             return APNSCredential(
                 name: name, version: version, label: label,

@@ -28,6 +28,8 @@ final class CredentialStore: Sendable {
     }
 
     private let trust: TrustRoots
+    /// Signs in place of all keys; nil outside of simulations. Signatures are random, and a simulation is not.
+    private let standIn: ProviderTokenSource.Signature?
     private let entries: Mutex<[String: Entry]>
     /// The names of the credentials that routes use at the start; nil for all.
     private let used: Set<String>?
@@ -38,16 +40,22 @@ final class CredentialStore: Sendable {
     ///   - configurations: The configured credentials.
     ///   - trust: The roots of trust for APNs' certificates.
     ///   - used: The names of the credentials that routes use; nil for all.
+    ///   - standIn: Signs in place of all keys, in simulations.
     /// - Throws: `WorkerError` if none of the used credentials can be used.
-    init(_ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil) throws(WorkerError) {
+    init(
+        _ configurations: [CredentialConfiguration], trust: TrustRoots, used: Set<String>? = nil,
+        standIn: ProviderTokenSource.Signature? = nil
+    ) throws(WorkerError) {
         self.trust = trust
+        self.standIn = standIn
         self.used = used
         var entries: [String: Entry] = [:]
         for configuration in configurations {
             var entry = Entry(configuration: configuration, stamps: configuration.files.map(FileStamp.init(path:)))
             do throws(TLSError) {
                 let material = try CredentialMaterial(reading: configuration)
-                let credential = try material.credential(name: configuration.name, version: 1, trust: trust)
+                let credential = try material.credential(
+                    name: configuration.name, version: 1, trust: trust, standIn: standIn)
                 entry.present = (credential, material.fingerprint)
             } catch {
                 entry.unusable = error.message
@@ -155,7 +163,8 @@ final class CredentialStore: Sendable {
                     return .unchanged(name: configuration.name)
                 }
                 let credential = try material.credential(
-                    name: configuration.name, version: (before?.credential.version ?? 0) + 1, trust: trust)
+                    name: configuration.name, version: (before?.credential.version ?? 0) + 1, trust: trust,
+                    standIn: standIn)
                 entry.present = (credential, material.fingerprint)
                 entry.unusable = nil
                 return .changed(credential, before: before?.credential.label)

@@ -11,10 +11,6 @@ import RabbitMQ
 /// as a rate or the memory of redeliveries, and to hand notes to the journal's thread. Other threads talk to a lane
 /// through its mailbox only, and read the snapshot that it leaves.
 final class Lane {
-    /// The longest wait of a turn when nothing is due. The watchdog and the clocks need a turn this often. A machine
-    /// may have hundreds of workers without work, so the wait is not shorter.
-    static let longestWait = Duration.seconds(1)
-
     /// What the lane was told, with the routes in the order of their positions.
     var settings: LaneSettings
     let handle: LaneHandle
@@ -245,7 +241,7 @@ final class Lane {
     /// How long the next turn may wait.
     private func wait() -> Duration {
         if agenda.hasMarked || lacksOnlyTurns { return .zero }
-        var next = now + Self.longestWait
+        var next = now + surroundings.longestWait
         func wake(at due: MonotonicTime?) {
             if let due { next = min(next, due) }
         }

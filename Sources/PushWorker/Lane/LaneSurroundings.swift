@@ -18,6 +18,9 @@ struct LaneSurroundings {
     var random = Randomness()
     /// Says whether the worker is late after an outage of its broker. All lanes of a worker share it.
     var outages = OutageDraw.Shared.ofProcess
+    /// The longest wait of a turn when nothing is due. The watchdog and the clocks need a turn this often. A machine may
+    /// have hundreds of workers without work, so the wait is not shorter.
+    var longestWait = Duration.seconds(1)
     /// How long a lane that ends waits for the broker's last answer on each connection.
     var farewell = Duration.seconds(2)
     /// Finds the brokers, for connections with at least this many channels.

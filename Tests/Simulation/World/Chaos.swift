@@ -1,86 +1,129 @@
 import EventLoop
+import Text
 
 /// What goes wrong in a world, and when, as its seed has it.
 final class Chaos {
     private enum Fault: CaseIterable {
-        case kill, cut, deafen, brokerRestart, apnsRefuses, roll
+        case kill, cut, deafen, brokerRestart, apnsRefuses, roll, pause, alarm, lateConfirms, goAway
     }
 
     private unowned let world: World
+    private let skipping: Set<Int>
+    private var random: SplitMix64
     private var next: MonotonicTime
+    /// How many faults there were, with those that were left out.
+    private(set) var count = 0
     private(set) var kills = 0
-    private(set) var cuts = 0
 
-    init(_ world: World) {
+    /// Nothing is wrong yet.
+    ///
+    /// - Parameters:
+    ///   - world: The world.
+    ///   - seed: Decides what goes wrong.
+    ///   - skipping: The faults that are left out, by their numbers.
+    init(_ world: World, seed: UInt64, skipping: Set<Int>) {
         self.world = world
-        next = world.now + .seconds(world.draw(1...5))
+        self.skipping = skipping
+        random = SplitMix64(seed: seed ^ 0x6368_616f_73)
+        next = world.now
+        next = world.now + .seconds(draw(1...5))
     }
 
+    private func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
     /// Lets go wrong what is due.
-    func goOn() throws {
+    func goOn() {
         guard world.now >= next else { return }
-        next = world.now + .milliseconds(world.draw(200...8_000))
-        switch Fault.allCases[world.draw(0...(Fault.allCases.count - 1))] {
-        case .kill: kill()
-        case .cut: pick()?.cut()
-        case .deafen: deafen()
-        case .brokerRestart: restartBroker()
-        case .apnsRefuses: refuseConnects()
-        case .roll: roll()
+        next = world.now + .milliseconds(draw(200...8_000))
+        // All is drawn, also for a fault that is left out, so that the later ones stay as they are.
+        let (kind, some, long) = (draw(0...(Fault.allCases.count - 1)), draw(0...1_000), draw(100...10_000))
+        defer { count += 1 }
+        guard !skipping.contains(count) else { return }
+        carryOut(Fault.allCases[kind], some, .milliseconds(long))
+    }
+
+    private func carryOut(_ fault: Fault, _ some: Int, _ long: Duration) {
+        let worker = world.workers[some % world.workers.count]
+        switch fault {
+        case .kill: kill(worker, after: long * 0.3)
+        case .cut:
+            cable(some)?.cut()
+            world.tell("a connection is cut")
+        case .deafen: deafen(some, for: long * 2)
+        case .brokerRestart: restartBroker(long * 0.5)
+        case .apnsRefuses: refuseConnects(for: long)
+        case .roll: roll(worker)
+        case .pause: pause(["shop", "bank"][some % 2], for: long)
+        case .alarm: raiseAlarm(for: long)
+        case .lateConfirms: delayConfirms(for: long)
+        case .goAway:
+            world.tell("APNs sends all connections away")
+            world.apns.sendAway()
         }
     }
 
-    /// Nothing goes wrong any more. What was broken is mended.
+    /// Nothing goes wrong any more, and what was broken is mended.
     func stop() throws {
+        world.tell("chaos stops")
         world.isBrokerDown = false
         world.apns.refusesConnects = false
+        world.broker.setAlarm(nil)
+        world.broker.confirmDelay = { .zero }
+        for route in ["shop", "bank"] { world.operators.resume(route) }
         for worker in world.workers where !worker.isAlive { try worker.start() }
     }
 
-    private func pick() -> Cable? {
+    private func cable(_ some: Int) -> Cable? {
         let cables = world.workers.flatMap(\.cables)
-        guard !cables.isEmpty else { return nil }
-        cuts += 1
-        return cables[world.draw(0...(cables.count - 1))]
+        return cables.isEmpty ? nil : cables[some % cables.count]
     }
 
-    private func kill() {
-        let worker = world.workers[world.draw(0...(world.workers.count - 1))]
+    private func kill(_ worker: ModelWorker, after pause: Duration) {
         worker.kill()
         kills += 1
-        restart(worker)
-    }
-
-    private func restart(_ worker: ModelWorker) {
-        world.at(world.now + .milliseconds(world.draw(0...3_000))) {
-            if !worker.isAlive { try? worker.start() }
-        }
+        world.at(world.now + pause) { if !worker.isAlive { try? worker.start() } }
     }
 
     /// A worker drains, and is started again.
-    private func roll() {
-        let worker = world.workers[world.draw(0...(world.workers.count - 1))]
+    private func roll(_ worker: ModelWorker) {
         worker.stop(within: .seconds(10))
-        world.at(world.now + .seconds(12)) { if !worker.isAlive { try? worker.start() } }
+        world.at(world.now + .seconds(13)) { if !worker.isAlive { try? worker.start() } }
     }
 
-    private func deafen() {
-        guard let cable = pick() else { return }
+    private func deafen(_ some: Int, for time: Duration) {
+        guard let cable = cable(some) else { return }
+        world.tell("a connection swallows everything for \(time)")
         cable.isDeaf = true
-        world.at(world.now + .seconds(world.draw(1...20))) { cable.cut() }
+        world.at(world.now + time) { cable.cut() }
     }
 
-    private func restartBroker() {
+    private func restartBroker(_ time: Duration) {
+        world.tell("the broker restarts, and is away for \(time)")
         world.isBrokerDown = true
         world.broker.restart()
-        world.peersSpoke = true
-        world.at(world.now + .milliseconds(world.draw(100...5_000))) { [unowned world] in world.isBrokerDown = false }
+        world.at(world.now + time) { [unowned world] in world.isBrokerDown = false }
     }
 
-    private func refuseConnects() {
+    private func refuseConnects(for time: Duration) {
+        world.tell("APNs refuses connects for \(time)")
         world.apns.refusesConnects = true
-        world.at(world.now + .milliseconds(world.draw(100...10_000))) { [unowned world] in
-            world.apns.refusesConnects = false
-        }
+        world.at(world.now + time) { [unowned world] in world.apns.refusesConnects = false }
+    }
+
+    private func pause(_ route: String, for time: Duration) {
+        world.operators.pause(route)
+        world.at(world.now + time) { [unowned world] in world.operators.resume(route) }
+    }
+
+    private func raiseAlarm(for time: Duration) {
+        world.tell("the broker blocks publishers for \(time)")
+        world.broker.setAlarm("low on memory")
+        world.at(world.now + time) { [unowned world] in world.broker.setAlarm(nil) }
+    }
+
+    private func delayConfirms(for time: Duration) {
+        world.tell("the broker confirms late for \(time)")
+        world.broker.confirmDelay = { [unowned world] in .milliseconds(world.draw(0...3_000)) }
+        world.at(world.now + time) { [unowned world] in world.broker.confirmDelay = { .zero } }
     }
 }

@@ -15,6 +15,10 @@ final class ModelAPNs {
     private let parts: WorldParts
     unowned(unsafe) var world: World!
     private var connections = 0
+    private var peers: [Weak] = []
+
+    private struct Weak { weak var value: APNSPeer? }
+
     /// Whether connects fail.
     var refusesConnects = false
 
@@ -28,6 +32,12 @@ final class ModelAPNs {
         service = PushService(configuration: configuration, clock: VirtualClock(wall: { time.wall }))
     }
 
+    /// Sends all connections away. Requests that arrived are answered.
+    func sendAway() {
+        for peer in peers { peer.value?.leave() }
+        peers.removeAll { $0.value?.isClosed ?? true }
+    }
+
     /// Connects a worker.
     func connect(_ worker: ModelWorker, _ request: ConnectRequest) throws(APNSClientError) -> EstablishedConnection {
         guard !refusesConnects else { throw APNSClientError(.unreachable, "connecting to the model") }
@@ -37,6 +47,7 @@ final class ModelAPNs {
             while try !Self.handshake(client, server) {}
             connections += 1
             let peer = try APNSPeer(world, service, number: connections, tls: server)
+            peers.append(Weak(value: peer))
             let socket = try worker.plug(into: peer)
             return EstablishedConnection(socket, session: client, address: .loopback(port: 443))
         } catch let error as APNSClientError {
@@ -51,7 +62,8 @@ final class ModelAPNs {
         let isClientDone = try client.handshake()
         carry(client, to: server)
         let isServerDone = try server.handshake()
-        if !isServerDone || !isClientDone { carry(server, to: client) }
+        // With the tickets for later sessions, whose length varies.
+        carry(server, to: client)
         return isClientDone && isServerDone
     }
 
@@ -123,6 +135,9 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
     }
 
     func cut() { isClosed = true }
+
+    /// Says goodbye.
+    func leave() { session?.leave(Verdict.GoAway(reach: .accepted)) }
 
     // MARK: What the session asks for
 

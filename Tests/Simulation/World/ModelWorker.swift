@@ -10,6 +10,9 @@ import WorkerSettings
 
 /// A worker in a world: a real lane, turned by the world. It may die at any moment, and be started again.
 final class ModelWorker: @unchecked Sendable {
+    /// How much longer than its time a worker may take to stop.
+    private static let tolerance = Duration.seconds(2)
+
     let name: String
     private unowned let world: World
     private var lane: Lane?
@@ -22,8 +25,8 @@ final class ModelWorker: @unchecked Sendable {
     private(set) var lives = 0
     /// How often it was turned.
     private(set) var turns = 0
-    /// Whether it was told to stop.
-    private(set) var isStopping = false
+    /// When it must have stopped; nil before it was told to stop.
+    private var stopsBy: MonotonicTime?
 
     init(_ name: String, in world: World) { (self.name, self.world) = (name, world) }
 
@@ -38,28 +41,33 @@ final class ModelWorker: @unchecked Sendable {
 
     func start() throws {
         lives += 1
-        isStopping = false
         let handle = LaneHandle(lane: 0)
         self.handle = handle
         var settings = try world.blueprint.settings(worker: "\(name)-\(lives)")
         settings.announce = { handle.post($0) }
+        settings.awaitsControl = true
         settings.tell = { _, message in handle.post(message) }
         let lane = try Lane(
             settings: settings, handle: handle, logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() },
             in: surroundings)
         lane.begin()
-        (self.lane, isAwake) = (lane, true)
+        (self.lane, isAwake, stopsBy) = (lane, true, nil)
+        world.tell("\(name) starts, life \(lives)")
+        let life = lives
+        after(8, in: life) { [unowned self] in post(.control(world.operators.state)) }
     }
 
     /// Tells it to drain and to end.
     func stop(within grace: Duration) {
-        isStopping = true
+        stopsBy = world.now + grace + Self.tolerance
+        world.tell("\(name) is told to stop within \(grace)")
         post(.drain(deadline: world.now + grace))
     }
 
     /// Dies at once. What it has written still leaves its machine.
     func kill() {
         guard let lane else { return }
+        world.tell("\(name) dies")
         unplug(lane)
     }
 
@@ -69,8 +77,12 @@ final class ModelWorker: @unchecked Sendable {
         wake()
     }
 
-    func turn() {
+    func turn() throws(World.Finding) {
         guard let lane else { return }
+        if let stopsBy, world.now > stopsBy {
+            throw World.Finding(
+                description: "\(name) was told to stop, and still works \(Self.tolerance) after its time")
+        }
         isAwake = false
         turns += 1
         if lane.turn() {
@@ -79,6 +91,7 @@ final class ModelWorker: @unchecked Sendable {
             due = lane.nextTurn
         } else {
             lane.end()
+            world.tell("\(name) has stopped")
             unplug(lane)
         }
     }
@@ -101,6 +114,8 @@ final class ModelWorker: @unchecked Sendable {
         var surroundings = LaneSurroundings(
             time: world.time, random: Randomness(SplitMix64(seed: world.draw())), outages: OutageDraw.Shared())
         surroundings.farewell = .zero
+        // Nothing watches the lane, and its clocks stand still between its turns.
+        surroundings.longestWait = .seconds(30)
         surroundings.findBrokers = { [unowned self] _, channels, found in
             after(1, in: life) { found(self.brokers(channels)) }
         }

@@ -18,6 +18,7 @@ package final class World: @unchecked Sendable {
     let broker: ModelBroker
     private(set) var apns: ModelAPNs
     private(set) var workers: [ModelWorker] = []
+    private(set) lazy var operators = Operators(self)
     private var agenda = Agenda()
     private var random: SplitMix64
     private var turnsAtOnce = 0
@@ -27,6 +28,8 @@ package final class World: @unchecked Sendable {
     var isBrokerDown = false
     /// The longest time of bytes through the network, in microseconds.
     var slowest = 2_000
+    /// What happened lately, for people; nil where nobody reads it.
+    var trace: Trace?
     /// A digest of all that happened.
     private(set) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -85,6 +88,9 @@ package final class World: @unchecked Sendable {
     /// Notes what will happen.
     func at(_ time: MonotonicTime, _ happen: @escaping () -> Void) { agenda.note(at: time, happen) }
 
+    /// Tells people what happens.
+    func tell(_ text: @autoclosure () -> String) { trace?.note(text(), at: now) }
+
     /// Adds something that happened to the digest.
     func note(_ number: UInt64) { digest = (digest ^ number) &* 0x100_0000_01b3 }
 
@@ -107,7 +113,7 @@ package final class World: @unchecked Sendable {
             for cable in worker.cables { cable.collectFromPeer() }
         }
         for worker in workers where worker.nextTurn <= now {
-            worker.turn()
+            try worker.turn()
             turnsAtOnce += 1
             note(now.nanoseconds)
         }
