@@ -1,7 +1,7 @@
 # The commands people type. `make` alone explains them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test build lint simulate bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
+.PHONY: help run check test build lint simulate count bench faults soak upgrade isolation urgent waiting later pace fuzz sanitize examples brokers images manual install \
         clean swift packages-build packages-run packages-test packages-examples packages-brokers packages-images python
 
 # KEEP=1 leaves the demo's broker, simulator and workers running. DEMO=... passes options to `martlet demo`.
@@ -36,6 +36,7 @@ help:
 	@echo 'make lint    check format and house rules'
 	@echo 'make simulate  run whole systems in memory, under seeds, and see that they keep every promise; SEED=... for one,'
 	@echo '             SECONDS=600 for longer'
+	@echo 'make count   count the instructions of a worker per notification, part by part, and fail where they rose'
 	@echo 'make bench   measure CPU, throughput, memory and system calls against the same work in C, then lanes, many'
 	@echo '             routes, and the memory of busy ones; BENCH="--parts cost --rounds 2" for less of it'
 	@echo 'make faults  break the broker, the network and the workers in every way, and see that nothing is lost;'
@@ -81,6 +82,9 @@ lint: swift
 simulate: swift packages-build
 	swift build -c release -Xswiftc -enable-testing --scratch-path .build/simulate --product simulate
 	.build/simulate/release/simulate $(if $(SEED),--trace $(SEED),--seconds $(or $(SECONDS),60))
+
+count: packages-test
+	Tests/Benchmark/count
 
 bench: packages-test build
 	Tests/Benchmark/run $(BENCH)

@@ -16,11 +16,14 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: "How many seeds run at once.") var cores = ProcessInfo.processInfo.activeProcessorCount
     @Option(help: "Leave out faults of this seed for as long as it still fails.") var shrink: UInt64?
     @Option(help: "Run this seed alone, and show its last events.") var trace: UInt64?
+    @Option(help: "Let a worker push --count notifications without a fault, for a count of its instructions.")
+    var measure: CountedWork?
     @Flag(help: "Print a line for each seed.") var verbose = false
 
     func run() throws {
         try Self.hashEquallyInAllProcesses()
         if let shrink { return try Shrinking(seed: shrink).run() }
+        if let measure { return try measure.run(notifications: count) }
         if let trace { return try Self.show(trace) }
         let runs = SeedRuns(from: seed, count: count, until: Date(timeIntervalSinceNow: Double(seconds)), verbose)
         DispatchQueue.concurrentPerform(iterations: max(1, min(cores, count))) { _ in runs.work() }
@@ -52,6 +55,8 @@ struct SimulateCommand: ParsableCommand {
         throw ExitCode.failure
     }
 }
+
+extension CountedWork: ExpressibleByArgument {}
 
 /// Seeds that several threads work through together.
 private final class SeedRuns: Sendable {

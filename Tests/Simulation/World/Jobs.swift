@@ -19,6 +19,8 @@ final class Jobs {
         var deadline: Int64?
         /// Whether a push without an answer is reported, and not tried again.
         var reportsUnknown = false
+        /// Whether it is an enveloped job even if it has one device token.
+        var isEnveloped = false
     }
 
     /// One result.
@@ -52,7 +54,7 @@ final class Jobs {
 
     // MARK: Producers
 
-    /// Publishes a job. With one device token it is a raw job, with more a multicast.
+    /// Publishes a job. With one device token it is a raw job by default, with more a multicast.
     func publish(_ wish: Wish) {
         let id = "job-\(all.count + 1)"
         let key = "production.\(wish.isHigh ? "high" : "normal").\(wish.topic)"
@@ -68,7 +70,7 @@ final class Jobs {
         set(HeaderName.deadline, wish.deadline.map { "\($0)" })
         set(HeaderName.onUnknown, wish.reportsUnknown ? "report" : nil)
         let body: String
-        if wish.tokens.count == 1 {
+        if wish.tokens.count == 1, !wish.isEnveloped {
             properties[.contentType] = Array("\(MessageName.rawContentType)".utf8)
             set(HeaderName.deviceToken, wish.tokens[0])
             body = payload
