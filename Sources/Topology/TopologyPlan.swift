@@ -53,10 +53,10 @@ struct TopologyPlan {
         steps += unmade.filter { rivals[$0.address] == nil }.map(TopologyStep.bind)
         let full = Set(keeping.map(\.queue))
         steps += later.filter { !full.contains($0.name) }.map(TopologyStep.set)
-        // Once the rival is gone, only the tier's own policy tells that copies came without it. A missing policy tells
-        // that, too.
-        let met = Set(topology.policies.map(\.name)).subtracting(comparison.unmetPolicies.map(\.policy.name))
-        steps += topology.policies.filter { overruled.contains($0.name) && met.contains($0.name) }
+        // Once the rival is gone, only the tier's own policy tells that copies came without it: by its priority, or by
+        // being missing.
+        let silent = Set(live.policies.filter { $0.priority != TopologyBuilder.unfinishedPriority }.map(\.name))
+        steps += topology.policies.filter { overruled.contains($0.name) && silent.contains($0.name) }
             .map { .set($0.unfinished) }
         // Messages are released only after the policy that leads them back is set. Without it they would be gone.
         for policy in later where full.contains(policy.name) {

@@ -4,6 +4,7 @@ import Simulation
 import Synchronization
 
 /// Runs simulated systems, one seed after the other, on all cores.
+@main
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",

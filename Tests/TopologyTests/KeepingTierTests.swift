@@ -60,6 +60,11 @@ struct KeepingTierTests {
         var live = TopologyDriftTests.live()
         live.policies.append(Self.others(priority: 99))
         #expect(steps(live) == ["set apns.q.retry.2s at 13"])
+        // Also where that policy is an earlier one with another wait.
+        for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {
+            live.policies[index].settings["message-ttl"] = .integer(3_000)
+        }
+        #expect(steps(live) == ["set apns.q.retry.2s at 13"])
         // An apply that was interrupted after its first step, or whose rival has gone.
         live = TopologyDriftTests.live()
         for index in live.policies.indices where live.policies[index].name == "apns.q.retry.2s" {

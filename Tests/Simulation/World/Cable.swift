@@ -61,7 +61,6 @@ final class Cable {
             world.at(reachesPeer) { [weak self] in
                 guard let self, !hasEnded, !isDeaf else { return }
                 peer.receive(piece)
-                world.peersSpoke = true
             }
         }
     }
@@ -76,7 +75,6 @@ final class Cable {
         guard !hasEnded else { return }
         hasEnded = true
         peer.cut()
-        world.peersSpoke = true
     }
 
     // MARK: To the worker

@@ -12,8 +12,8 @@ import TestSupport
 final class ModelAPNs {
     /// The rules and the ledger.
     let service: PushService
-    private let parts: WorldParts
-    unowned(unsafe) var world: World!
+    private let parts = WorldParts.shared
+    private unowned let world: World
     private var connections = 0
     private var peers: [Weak] = []
 
@@ -22,13 +22,14 @@ final class ModelAPNs {
     /// Whether connects fail.
     var refusesConnects = false
 
-    init(_ parts: WorldParts, time: WorldTime, seed: UInt64) {
-        self.parts = parts
+    init(_ world: World, seed: UInt64) {
+        self.world = world
         var configuration = SimulatorConfiguration(stateDirectory: "")
         configuration.environment = .production
         configuration.acceptsAnyKey = true
         configuration.ledgerCapacity = 1_000_000
         configuration.scenario.seed = seed
+        let time = world.time
         service = PushService(configuration: configuration, clock: VirtualClock(wall: { time.wall }))
     }
 
@@ -145,7 +146,6 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
         world.at(world.now + .milliseconds(milliseconds)) { [weak self] in
             guard let self, !isClosed else { return }
             action()
-            world.peersSpoke = true
         }
     }
 

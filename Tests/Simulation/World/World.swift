@@ -16,14 +16,13 @@ package final class World: @unchecked Sendable {
     let time = WorldTime()
     let blueprint: Blueprint
     let broker: ModelBroker
-    private(set) var apns: ModelAPNs
+    private(set) lazy var apns = ModelAPNs(self, seed: seed)
     private(set) var workers: [ModelWorker] = []
     private(set) lazy var operators = Operators(self)
     private var agenda = Agenda()
+    private let seed: UInt64
     private var random: SplitMix64
     private var turnsAtOnce = 0
-    /// Whether a broker or APNs may have something to say.
-    var peersSpoke = false
     /// Whether connects to the broker fail.
     var isBrokerDown = false
     /// The longest time of bytes through the network, in microseconds.
@@ -44,13 +43,11 @@ package final class World: @unchecked Sendable {
     ///   - version: The broker's.
     ///   - yaml: The workers' configuration.
     init(seed: UInt64, version: ModelBroker.Version, yaml: String) throws {
+        self.seed = seed
         random = SplitMix64(seed: seed)
-        let parts = WorldParts.shared
-        apns = ModelAPNs(parts, time: time, seed: seed)
-        blueprint = try Blueprint(yaml: yaml, trust: parts.trust)
+        blueprint = try Blueprint(yaml: yaml, trust: WorldParts.shared.trust)
         broker = ModelBroker(version, now: time.monotonic, wall: time.wall)
         broker.declare(blueprint.configuration.topology(virtualHost: "/"))
-        apns.world = self
     }
 
     /// Adds a worker that does not run yet.
@@ -68,9 +65,6 @@ package final class World: @unchecked Sendable {
     /// Draws a number from a range.
     func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
-    /// Whether something happens that happens once in so many times.
-    func happens(onceIn times: Int) -> Bool { draw(1...times) == 1 }
-
     /// When bytes arrive that leave now, but no earlier than those that left before.
     func arrival(after earlier: MonotonicTime) -> MonotonicTime {
         max(earlier, now + .microseconds(draw(50...slowest)))
@@ -78,7 +72,7 @@ package final class World: @unchecked Sendable {
 
     /// Bytes as they arrive: nearly always at once, sometimes in pieces.
     func pieces(of bytes: [UInt8]) -> [[UInt8]] {
-        guard bytes.count > 1, happens(onceIn: 16) else { return [bytes] }
+        guard bytes.count > 1, draw(1...16) == 1 else { return [bytes] }
         let cut = draw(1...(bytes.count - 1))
         return [Array(bytes[..<cut]), Array(bytes[cut...])]
     }
@@ -121,11 +115,5 @@ package final class World: @unchecked Sendable {
             throw Finding(description: "a lane was turned \(turnsAtOnce) times at one moment: it never rests")
         }
         return true
-    }
-
-    /// Lets everything happen for some time.
-    func run(for duration: Duration, while goesOn: () -> Bool = { true }) throws(Finding) {
-        let end = now + duration
-        while goesOn(), try step(until: end) {}
     }
 }

@@ -136,16 +136,14 @@ struct ManagementClientTests {
 
     /// An API that is never silent for long, and never done.
     private static let dripping = """
-        import http.server, itertools, sys, time
+        import http.server, select, sys
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 self.send_response(200)
                 self.end_headers()
-                try:
-                    for _ in itertools.count():
-                        self.wfile.write(b" ")
-                        time.sleep(0.02)
-                except OSError: pass
+                # Another byte each 20 ms, until the client leaves.
+                while not select.select([self.connection], [], [], 0.02)[0]:
+                    self.wfile.write(b" ")
         http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
         """
 

@@ -1,4 +1,0 @@
-import ArgumentParser
-import Simulation
-
-SimulateCommand.main()
