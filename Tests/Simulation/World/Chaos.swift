@@ -68,7 +68,7 @@ final class Chaos {
         world.isBrokerDown = false
         world.apns.refusesConnects = false
         world.broker.setAlarm(nil)
-        world.broker.confirmDelay = { .zero }
+        world.confirm()
         for route in ["shop", "bank"] { world.operators.resume(route) }
         for worker in world.workers where !worker.isAlive { try worker.start() }
     }
@@ -123,7 +123,7 @@ final class Chaos {
 
     private func delayConfirms(for time: Duration) {
         world.tell("the broker confirms late for \(time)")
-        world.broker.confirmDelay = { [unowned world] in .milliseconds(world.draw(0...3_000)) }
-        world.at(world.now + time) { [unowned world] in world.broker.confirmDelay = { .zero } }
+        world.confirm(within: 3_000)
+        world.at(world.now + time) { [unowned world] in world.confirm() }
     }
 }

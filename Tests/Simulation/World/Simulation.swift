@@ -29,8 +29,9 @@ package final class Simulation {
           - { name: bank, environment: production, topics: [com.example.bank], credential: key }
         """
     private static let topics = ["com.example.shop", "com.example.bank"]
-    /// How long everything may take to end once chaos has stopped.
-    private static let patience = Duration.seconds(2 * 3_600)
+    /// How long everything may take to end once chaos has stopped. A delivery that a worker forgot would come back after
+    /// half an hour, by the broker's consumer timeout, and nobody would notice.
+    private static let patience = Duration.seconds(20 * 60)
 
     private let world: World
     private let jobs: Jobs

@@ -47,7 +47,15 @@ package final class World: @unchecked Sendable {
         random = SplitMix64(seed: seed)
         blueprint = try Blueprint(yaml: yaml, trust: WorldParts.shared.trust)
         broker = ModelBroker(version, now: time.monotonic, wall: time.wall)
+        confirm()
         broker.declare(blueprint.configuration.topology(virtualHost: "/"))
+    }
+
+    /// Lets the broker take its time for confirms from now on.
+    ///
+    /// - Parameter longest: The longest time, in milliseconds.
+    func confirm(within longest: Int = 20) {
+        broker.confirmDelay = { [unowned self] in .milliseconds(draw(0...longest)) }
     }
 
     /// Adds a worker that does not run yet.
