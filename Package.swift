@@ -129,7 +129,7 @@ let package = Package(
             path: "Tests/Simulation", swiftSettings: dialect),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation", argumentParser], path: "Tests/Simulate",
-            swiftSettings: dialect),
+            exclude: ["mutants", "seeds.txt"], swiftSettings: dialect),
         tests("SimulationTests", ["Simulation", "EventLoop", "LocalStack"]),
         tests("BuffersTests", ["Buffers"]),
         tests("TextTests", ["Text"]),

@@ -15,6 +15,9 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: "How many seeds; as many as the time allows by default.") var count: Int = .max
     @Option(help: "For how many seconds new seeds begin.") var seconds = 60
     @Option(help: "How many seeds run at once.") var cores = ProcessInfo.processInfo.activeProcessorCount
+    @Option(help: "A file with seeds that are tried first: a number a line, and why it is kept.") var kept: String?
+    @Option(help: "How many of the seeds are tried again, each in a process of its own, and must do the same.")
+    var again = 0
     @Option(help: "Leave out faults of this seed for as long as it still fails.") var shrink: UInt64?
     @Option(help: "Run this seed alone, and show its last events.") var trace: UInt64?
     @Option(help: "Let a worker push --count notifications without a fault, for a count of its instructions.")
@@ -26,10 +29,42 @@ struct SimulateCommand: ParsableCommand {
         if let shrink { return try Shrinking(seed: shrink).run() }
         if let measure { return try measure.run(notifications: count) }
         if let trace { return try Self.show(trace) }
-        let runs = SeedRuns(from: seed, count: count, until: Date(timeIntervalSinceNow: Double(seconds)), verbose)
+        let runs = SeedRuns(
+            try kept.map(Self.seeds) ?? [], from: seed, count: count,
+            until: Date(timeIntervalSinceNow: Double(seconds)), verbose)
         DispatchQueue.concurrentPerform(iterations: max(1, min(cores, count))) { _ in runs.work() }
         print(runs.summary)
         if let failed = runs.failed { try Self.show(failed) }
+        for (seed, digest) in runs.digests.sorted(by: { $0.key < $1.key }).prefix(again) {
+            let other = try Self.digest(of: seed)
+            guard other != digest else { continue }
+            print("seed \(seed): another process did something else, \(other) instead of \(digest)")
+            throw ExitCode.failure
+        }
+    }
+
+    /// The seeds of a file.
+    private static func seeds(in file: String) throws -> [UInt64] {
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        return try lines.filter { !$0.hasPrefix("#") }.map { line in
+            guard let seed = line.split(separator: " ").first.flatMap({ UInt64($0) }) else {
+                throw ValidationError("\(file): a line begins with a seed, and this one does not: \(line)")
+            }
+            return seed
+        }
+    }
+
+    /// The digest of what a process of its own does with a seed.
+    private static func digest(of seed: UInt64) throws -> String {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = ["--seed", "\(seed)", "--count", "1", "--verbose"]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let line = text.split(separator: "\n").first { $0.hasPrefix("seed \(seed): ") } ?? ""
+        return line.split(separator: " ").last.map(String.init) ?? text
     }
 
     /// Begins anew with an environment in which dictionaries have the same order in each process.
@@ -47,6 +82,7 @@ struct SimulateCommand: ParsableCommand {
         let simulation = try Simulation(seed: seed, isTraced: true)
         do {
             let report = try simulation.run()
+            if Isolation.isDue(seed) { try Isolation(seed: seed).run() }
             print("\(simulation.trace)\n\nseed \(seed): good, digest \(String(report.digest, radix: 16))")
             return
         } catch {
@@ -62,10 +98,12 @@ extension CountedWork: ExpressibleByArgument {}
 /// Seeds that several threads work through together.
 private final class SeedRuns: Sendable {
     private struct State {
+        var kept: [UInt64]
         var next: UInt64
         var left: Int
         var failed: UInt64?
         var seeds = 0
+        var digests: [UInt64: String] = [:]
         var total = Simulation.Report()
     }
 
@@ -74,12 +112,13 @@ private final class SeedRuns: Sendable {
     private let end: Date
     private let isVerbose: Bool
 
-    init(from seed: UInt64, count: Int, until end: Date, _ isVerbose: Bool) {
-        state = Mutex(State(next: seed, left: count))
+    init(_ kept: [UInt64], from seed: UInt64, count: Int, until end: Date, _ isVerbose: Bool) {
+        state = Mutex(State(kept: kept.reversed(), next: seed, left: count))
         (self.end, self.isVerbose) = (end, isVerbose)
     }
 
     var failed: UInt64? { state.withLock(\.failed) }
+    var digests: [UInt64: String] { state.withLock(\.digests) }
 
     var summary: String {
         let (seeds, total) = state.withLock { ($0.seeds, $0.total) }
@@ -92,16 +131,24 @@ private final class SeedRuns: Sendable {
     func work() {
         while let seed = take() {
             do {
-                note(try Simulation(seed: seed).run(), of: seed)
+                note(try Self.run(seed), of: seed)
             } catch {
                 state.withLock { $0.failed = min($0.failed ?? .max, seed) }
             }
         }
     }
 
+    /// Runs a seed.
+    private static func run(_ seed: UInt64) throws -> Simulation.Report {
+        if Isolation.isDue(seed) { try Isolation(seed: seed).run() }
+        return try Simulation(seed: seed).run()
+    }
+
     private func take() -> UInt64? {
         state.withLock { state in
-            guard state.failed == nil, state.left > 0, Date() < end else { return nil }
+            guard state.failed == nil else { return nil }
+            if let seed = state.kept.popLast() { return seed }
+            guard state.left > 0, Date() < end else { return nil }
             state.left -= 1
             defer { state.next += 1 }
             return state.next
@@ -117,6 +164,7 @@ private final class SeedRuns: Sendable {
             state.total.results += report.results
             state.total.faults += report.faults
             state.total.kills += report.kills
+            state.digests[seed] = String(report.digest, radix: 16)
             if isVerbose {
                 return "seed \(seed): \(Int(report.seconds)) s, \(report.turns) turns, \(report.jobs) jobs, "
                     + "\(report.faults) faults, \(report.kills) kills, digest \(String(report.digest, radix: 16))"

@@ -46,7 +46,7 @@ struct PublishWindow<Item: StallingPublication> {
     /// How many publications of a route wait.
     func count(of route: Int) -> Int { lines.isEmpty ? 0 : lines[route]?.count ?? 0 }
     /// The routes whose first waiting publication has a place now.
-    var ready: [Int] { lines.isEmpty ? [] : lines.keys.filter(hasPlace) }
+    var ready: [Int] { lines.isEmpty ? [] : lines.keys.filter(hasPlace).sorted() }
 
     /// Whether a route may publish one more.
     func hasPlace(for route: Int) -> Bool {
@@ -92,7 +92,7 @@ struct PublishWindow<Item: StallingPublication> {
 
     /// Takes out waiting publications.
     mutating func removeAll(where isTaken: (Item) -> Bool) {
-        for route in lines.keys {
+        for route in lines.keys.sorted() {
             lines[route]?.removeAll(where: isTaken)
             if lines[route]?.isEmpty == true { lines[route] = nil }
         }
@@ -102,7 +102,7 @@ struct PublishWindow<Item: StallingPublication> {
     ///
     /// - Returns: The publications that waited.
     mutating func reset() -> [Item] {
-        let waiting = lines.values.flatMap { $0 }
+        let waiting = lines.sorted { $0.key < $1.key }.flatMap(\.value)
         self = PublishWindow(size: size)
         return waiting
     }

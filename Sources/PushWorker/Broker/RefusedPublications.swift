@@ -20,9 +20,13 @@ struct RefusedPublications<Item: StallingPublication> {
     /// Most publications of a line that are out at once.
     static var mostOut: Int { 512 }
 
-    private struct Way: Hashable {
+    private struct Way: Hashable, Comparable {
         let route: Int
         let destination: Publication.Destination
+
+        static func < (one: Way, other: Way) -> Bool {
+            (one.route, one.destination) < (other.route, other.destination)
+        }
     }
 
     private struct Line {
@@ -137,7 +141,8 @@ struct RefusedPublications<Item: StallingPublication> {
     mutating func due(now: MonotonicTime) -> [Item] {
         guard !lines.isEmpty else { return [] }
         var due: [Item] = []
-        for (way, var line) in lines {
+        for way in lines.keys.sorted() {
+            guard var line = lines[way] else { continue }
             if line.isOver {
                 if now >= line.refusedAt + Backoff.probation { lines[way] = nil }
                 continue

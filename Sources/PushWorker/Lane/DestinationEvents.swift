@@ -39,7 +39,7 @@ final class DestinationEvents: APNSPoolDelegate {
     func poolWaits(_ pool: APNSPool) {
         guard !waiting.isEmpty else { return }
         let urgency = urgency(of: pool)
-        for connect in waiting.values where connect.place.raise(to: urgency) {
+        for (_, connect) in waiting.sorted(by: { $0.key < $1.key }) where connect.place.raise(to: urgency) {
             lane.loop.cancel(connect.timer)
             ask(connect.request, connect.place)
         }

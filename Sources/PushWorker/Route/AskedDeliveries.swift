@@ -67,10 +67,10 @@ struct AskedDeliveries {
     /// Takes out the deliveries for which an answer is overdue.
     mutating func overdue(now: MonotonicTime) -> [Asked] {
         guard let nextDue, now >= nextDue else { return [] }
-        let late = asked.values.filter { now >= $0.due }
+        let late = asked.values.filter { now >= $0.due }.sorted { $0.job.deliveryTag < $1.job.deliveryTag }
         for one in late { asked[one.job.deliveryTag] = nil }
         earliest = asked.values.map(\.due).min() ?? .distantFuture
-        return late.sorted { $0.job.deliveryTag < $1.job.deliveryTag }
+        return late
     }
 
     /// The channel is gone, and all deliveries with it.
@@ -78,6 +78,6 @@ struct AskedDeliveries {
     /// - Returns: The jobs that they became.
     mutating func removeAll() -> [JobInFlight] {
         defer { asked.removeAll() }
-        return asked.values.map(\.job)
+        return asked.sorted { $0.key < $1.key }.map(\.value.job)
     }
 }

@@ -203,7 +203,9 @@ struct DeliveryIntake {
     }
 
     /// The deliveries that are lent to jobs on other lanes.
-    var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] { lent.values.map { ($0.delivery, $0.job) } }
+    var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] {
+        lent.sorted { $0.key < $1.key }.map { ($0.value.delivery, $0.value.job) }
+    }
 
     /// The job on another lane is done with a delivery that was lent to it.
     ///
@@ -244,7 +246,7 @@ struct DeliveryIntake {
                 unsent.append(key)
             }
         }
-        for (_, one) in lent {
+        for (_, one) in lent.sorted(by: { $0.key < $1.key }) {
             unfinished.append(
                 .init(key: one.delivery.key, job: one.job, bytes: one.bytes, origin: one.delivery.origin))
         }

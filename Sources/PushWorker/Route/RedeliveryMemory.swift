@@ -158,7 +158,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         guard let since = pausedAt.take(), now > since else { return }
         let pause = min(now - since, Self.longestPause)
         for position in order.indices { order[position].until = order[position].until + pause }
-        for (key, one) in known { known[key]?.until = one.until + pause }
+        for (key, one) in known { known[key]?.until = one.until + pause }  // In any order.
     }
 
     /// There is one channel less.
@@ -173,7 +173,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         if losses.count > Self.mostLosses { losses.removeFirst() }
         // A message that another lane lost a moment ago may have been on its way to this lane, and came back once more.
         if let since = open.removeValue(forKey: lane) {
-            for (key, one) in known {
+            for (key, one) in known {  // In any order.
                 guard let lost = one.lost, lost.lane != lane, lost.at >= since, now - lost.at < Self.togetherness else {
                     continue
                 }

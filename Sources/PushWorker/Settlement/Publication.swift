@@ -85,7 +85,7 @@ final class Publication: StallingPublication {
     }
 
     /// The exchange of a publication that is not a reply.
-    enum Destination: Hashable {
+    enum Destination: Hashable, Comparable {
         case results, dead
         case retry(tier: Int)
     }

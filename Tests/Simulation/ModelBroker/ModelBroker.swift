@@ -42,9 +42,12 @@ package final class ModelBroker {
     var users: [String: User] = ["guest": User()]
     var exchanges: [String: ModelExchange] = [:]
     private(set) var queues: [String: ModelQueue] = [:]
+    /// The queues in the order of their names.
+    private var sortedQueues: [ModelQueue] = []
     private var policies: [String: Policy] = [:]
     private var operatorPolicies: [String: Policy] = [:]
-    private var connections: [Int: ModelConnection] = [:]
+    /// In the order in which they were made.
+    private var connections: [ModelConnection] = []
     private var nextConnection = 1
     /// Why publishing clients are blocked; nil without an alarm.
     private(set) var alarm: String?
@@ -53,6 +56,8 @@ package final class ModelBroker {
     /// How long a delivery may stay unsettled, in milliseconds; nil for ever.
     package var consumerTimeout: Int64? = 1_800_000
     package var channelMax: UInt16 = 2047
+    /// The most publications that ever waited on one channel for their confirms.
+    var mostUnconfirmed = 0
 
     private var touchedQueues: [ModelQueue] = []
     private var touchedChannels: [ModelChannel] = []
@@ -71,13 +76,13 @@ package final class ModelBroker {
     package func connect() -> ModelConnection {
         defer { nextConnection += 1 }
         let connection = ModelConnection(nextConnection, broker: self)
-        connections[nextConnection] = connection
+        connections.append(connection)
         return connection
     }
 
     func gone(_ connection: ModelConnection) {
-        connections[connection.number] = nil
-        for (name, queue) in queues where queue.kind == .exclusive(owner: connection.number) { deleteQueue(name) }
+        connections.removeAll { $0 === connection }
+        for queue in sortedQueues where queue.kind == .exclusive(owner: connection.number) { deleteQueue(queue.name) }
     }
 
     // MARK: Objects
@@ -95,16 +100,20 @@ package final class ModelBroker {
         guard queues[name] == nil else { return }
         let queue = ModelQueue(name, kind, arguments: arguments, broker: self)
         queues[name] = queue
+        sortQueues()
         apply(to: queue)
     }
 
     func deleteQueue(_ name: String) {
         guard let queue = queues.removeValue(forKey: name) else { return }
+        sortQueues()
         for source in exchanges.keys { exchanges[source]?.forget(.queue(name)) }
-        for connection in connections.values.sorted(by: { $0.number < $1.number }) {
-            for (_, channel) in connection.channels.sorted(by: { $0.key < $1.key }) { channel.forget(queue) }
+        for connection in connections {
+            for channel in connection.sortedChannels { channel.forget(queue) }
         }
     }
+
+    private func sortQueues() { sortedQueues = queues.values.sorted { $0.name < $1.name } }
 
     func setPolicy(_ name: String, priority: Int = 0, definition: WireTable, applies: @escaping (String) -> Bool) {
         policies[name] = Policy(priority: priority, applies: applies, definition: definition)
@@ -123,7 +132,7 @@ package final class ModelBroker {
     }
 
     private func applyPolicies() {
-        for queue in queues.values { apply(to: queue) }
+        for queue in sortedQueues { apply(to: queue) }
         settle()
     }
 
@@ -181,8 +190,8 @@ package final class ModelBroker {
         guard !exchange.isEmpty else { return keys.filter { queues[$0] != nil } }
         var (names, seen, waiting): ([String], Set<String>, [String]) = ([], [], [exchange])
         while let name = waiting.popLast() {
-            guard seen.insert(name).inserted, let exchange = exchanges[name] else { continue }
-            let destinations = keys.flatMap { exchange.destinations(of: $0) }
+            guard seen.insert(name).inserted, exchanges[name] != nil else { continue }
+            let destinations = keys.flatMap { exchanges[name]?.destinations(of: $0) ?? [] }
             if destinations.isEmpty, let other = alternate(of: name) { waiting.append(other) }
             for destination in destinations {
                 switch destination {
@@ -213,7 +222,10 @@ package final class ModelBroker {
             let (queues, channels) = (touchedQueues, touchedChannels)
             touchedQueues.removeAll()
             touchedChannels.removeAll()
-            for queue in queues { queue.deliver() }
+            for queue in queues {
+                queue.deliver()
+                queue.lookAhead()
+            }
             for channel in channels { channel.sendConfirms() }
         }
     }
@@ -222,19 +234,19 @@ package final class ModelBroker {
 
     /// When time alone changes something; nil for never.
     package var nextDue: MonotonicTime? {
-        let queues = queues.values.compactMap(\.nextDue).min()
-        let connections = connections.values.compactMap(\.nextDue).min()
-        return [queues, connections].compactMap(\.self).min()
+        guard touchedQueues.isEmpty, touchedChannels.isEmpty else { return now }
+        var due = MonotonicTime.distantFuture
+        for queue in sortedQueues { due = min(due, queue.due) }
+        for connection in connections { due = min(due, connection.due) }
+        return due == .distantFuture ? nil : due
     }
 
     /// Time passed.
     package func advance(to now: MonotonicTime, wall: Int64) {
         self.now = now
         self.wall = wall
-        for (_, queue) in queues.sorted(by: { $0.key < $1.key }) where queue.nextDue.map({ $0 <= now }) ?? false {
-            queue.passTime()
-        }
-        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.passTime() }
+        for queue in sortedQueues where queue.due <= now { queue.passTime() }
+        for connection in connections where connection.due <= now { connection.passTime() }
         settle()
     }
 
@@ -243,11 +255,11 @@ package final class ModelBroker {
     /// An alarm begins, or ends.
     package func setAlarm(_ reason: String?) {
         alarm = reason
-        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.tellBlocked() }
+        for connection in connections { connection.tellBlocked() }
     }
 
     /// The node restarts: all connections are gone, and everything that was confirmed is there.
     package func restart() {
-        for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.cut() }
+        for connection in connections { connection.cut() }
     }
 }

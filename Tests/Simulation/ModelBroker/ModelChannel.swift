@@ -37,7 +37,8 @@ final class ModelChannel {
         var queue: ModelQueue
         /// Nil for what `basic.get` fetched.
         var consumer: ModelConsumer?
-        var since: MonotonicTime
+        /// When the broker's patience ends.
+        var timeout: MonotonicTime
     }
 
     let number: UInt16
@@ -55,6 +56,10 @@ final class ModelChannel {
     private var unconfirmed: Set<UInt64> = []
     /// Answers that are on their way, with the time at which they leave.
     private var answers: [(due: MonotonicTime, number: UInt64, isStored: Bool)] = []
+    /// When the first of them leaves.
+    private var answersFrom = MonotonicTime.distantFuture
+    /// No open delivery has waited too long before.
+    private var timeoutFrom = MonotonicTime.distantFuture
 
     /// A message whose frames are coming in.
     private var incoming: (exchange: String, key: String, isMandatory: Bool, size: Int?, properties: [UInt8])?
@@ -232,7 +237,9 @@ final class ModelChannel {
 
     private func note(_ entry: ModelQueue.Entry, _ queue: ModelQueue, _ consumer: ModelConsumer?) -> UInt64 {
         defer { nextTag += 1 }
-        open.append((nextTag, Open(entry: entry, queue: queue, consumer: consumer, since: broker.now)))
+        let timeout = (queue.settings.consumerTimeout ?? broker.consumerTimeout).map { broker.now + .milliseconds($0) }
+        open.append((nextTag, Open(entry: entry, queue: queue, consumer: consumer, timeout: timeout ?? .distantFuture)))
+        timeoutFrom = min(timeoutFrom, timeout ?? .distantFuture)
         return nextTag
     }
 
@@ -322,6 +329,7 @@ final class ModelChannel {
             published += 1
             let number = published
             unconfirmed.insert(number)
+            broker.mostUnconfirmed = max(broker.mostUnconfirmed, unconfirmed.count)
             confirm = ModelConfirm(whereNobodyTakesIt: .stored) { [weak self] in self?.answer(number, $0) }
         }
         connection.published()
@@ -338,16 +346,19 @@ final class ModelChannel {
     }
 
     private func answer(_ number: UInt64, _ isStored: Bool) {
-        answers.append((broker.now + broker.confirmDelay(), number, isStored))
-        broker.touched(self)
+        let due = broker.now + broker.confirmDelay()
+        answers.append((due, number, isStored))
+        answersFrom = min(answersFrom, due)
+        if due <= broker.now { broker.touched(self) }
     }
 
     /// Sends the confirms that are due. RabbitMQ confirms several at once, out of order, and says so by `multiple` where
     /// nothing below is open.
     func sendConfirms() {
+        guard answersFrom <= broker.now, !isClosing else { return }
         let due = answers.filter { $0.due <= broker.now }.sorted { $0.number < $1.number }
-        guard !due.isEmpty, !isClosing else { return }
         answers.removeAll { $0.due <= broker.now }
+        answersFrom = answers.map(\.due).min() ?? .distantFuture
         for one in due { unconfirmed.remove(one.number) }
         var rest = due.filter(\.isStored).map(\.number)
         let lowest = unconfirmed.min() ?? .max
@@ -369,23 +380,16 @@ final class ModelChannel {
 
     // MARK: Time and ends
 
-    var nextDue: MonotonicTime? {
-        let confirm = answers.map(\.due).min()
-        guard let timeout = oldestDue else { return confirm }
-        return min(confirm ?? timeout.due, timeout.due)
-    }
-
-    private var oldestDue: (due: MonotonicTime, consumer: ModelConsumer?)? {
-        open.compactMap { one in
-            (one.delivery.queue.settings.consumerTimeout ?? broker.consumerTimeout).map {
-                (one.delivery.since + .milliseconds($0), one.delivery.consumer)
-            }
-        }.min { $0.0 < $1.0 }
-    }
+    /// When time alone changes something, or earlier.
+    var due: MonotonicTime { isClosing ? .distantFuture : min(answersFrom, timeoutFrom) }
 
     func passTime() throws(ModelError) {
         sendConfirms()
-        guard !isClosing, let (due, late) = oldestDue, due <= broker.now else { return }
+        guard !isClosing, timeoutFrom <= broker.now else { return }
+        let oldest = open.min { $0.delivery.timeout < $1.delivery.timeout }
+        timeoutFrom = oldest?.delivery.timeout ?? .distantFuture
+        guard timeoutFrom <= broker.now else { return }
+        let late = oldest?.delivery.consumer
         guard broker.version == .release43, let late, connection.takesCancels else {
             throw ModelError(
                 406,
@@ -409,6 +413,7 @@ final class ModelChannel {
         open.removeAll()
         for one in back { one.delivery.queue.takeBack(one.delivery.entry, .failed) }
         answers.removeAll()
+        answersFrom = .distantFuture
     }
 
     /// The broker closes the channel.

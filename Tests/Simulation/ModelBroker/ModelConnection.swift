@@ -14,11 +14,16 @@ package final class ModelConnection {
     private var phase = Phase.greeting
     private var unread: [UInt8] = []
     private var output: [UInt8] = []
-    private(set) var channels: [UInt16: ModelChannel] = [:]
+    private(set) var channels: [UInt16: ModelChannel] = [:] {
+        didSet { sortedChannels = channels.values.sorted { $0.number < $1.number } }
+    }
+    /// The channels in the order of their numbers.
+    private(set) var sortedChannels: [ModelChannel] = []
     private var user = ""
     private var capabilities = WireTable()
     private var frameMax = 131_072
-    private var heartbeat = Duration.zero
+    /// After which silence of its own the broker sends a heartbeat, and after which of the client it gives up.
+    private var heartbeat: (send: Duration, giveUp: Duration)?
     private var heardAt: MonotonicTime
     private var sentAt: MonotonicTime
     private var isPublisher = false
@@ -166,7 +171,7 @@ package final class ModelConnection {
                 })
         case (.tuning, .tuneOK(_, let frameMax, let heartbeat)):
             if frameMax > 0 { self.frameMax = Int(frameMax) }
-            self.heartbeat = .seconds(Int64(heartbeat))
+            if heartbeat > 0 { self.heartbeat = (.seconds(Int64(heartbeat)) / 2, .seconds(Int64(heartbeat) * 2)) }
             phase = .opening
         case (.opening, .open):
             phase = .open
@@ -236,20 +241,21 @@ package final class ModelConnection {
 
     // MARK: Time and ends
 
-    var nextDue: MonotonicTime? {
-        var due = channels.values.compactMap(\.nextDue).min()
-        guard phase == .open, heartbeat > .zero else { return due }
-        for time in [sentAt + heartbeat * 0.5, heardAt + heartbeat * 2] { due = min(due ?? time, time) }
-        return due
+    /// When time alone changes something, or earlier.
+    var due: MonotonicTime {
+        var due = MonotonicTime.distantFuture
+        for channel in sortedChannels { due = min(due, channel.due) }
+        guard phase == .open, let heartbeat else { return due }
+        return min(due, sentAt + heartbeat.send, heardAt + heartbeat.giveUp)
     }
 
     func passTime() {
-        for (number, channel) in channels.sorted(by: { $0.key < $1.key }) {
-            do { try channel.passTime() } catch { fail(error, number) }
+        for channel in sortedChannels where channel.due <= broker.now {
+            do { try channel.passTime() } catch { fail(error, channel.number) }
         }
-        guard phase == .open, heartbeat > .zero else { return }
-        if heardAt + heartbeat * 2 <= broker.now { return cut() }
-        if sentAt + heartbeat * 0.5 <= broker.now { send(Wire.frame(8, 0, [])) }
+        guard phase == .open, let heartbeat else { return }
+        if heardAt + heartbeat.giveUp <= broker.now { return cut() }
+        if sentAt + heartbeat.send <= broker.now { send(Wire.frame(8, 0, [])) }
     }
 
     /// The broker ends the connection.
@@ -268,7 +274,7 @@ package final class ModelConnection {
     }
 
     private func endChannels() {
-        for (_, channel) in channels.sorted(by: { $0.key < $1.key }) { channel.end() }
+        for channel in sortedChannels { channel.end() }
         channels.removeAll()
     }
 

@@ -15,9 +15,16 @@ struct ModelExchange {
         var destination: Destination
     }
 
+    /// How many keys it remembers.
+    private static let mostKeys = 10_000
+
     let kind: Kind
     var arguments = WireTable()
-    private(set) var bindings: [Binding] = []
+    private(set) var bindings: [Binding] = [] {
+        didSet { found.removeAll() }
+    }
+    /// What `destinations` found, by key.
+    private var found: [String: [Destination]] = [:]
 
     init(_ kind: Kind, arguments: WireTable = WireTable()) {
         self.kind = kind
@@ -33,11 +40,13 @@ struct ModelExchange {
     mutating func forget(_ destination: Destination) { bindings.removeAll { $0.destination == destination } }
 
     /// Where a message goes from here, each destination once.
-    func destinations(of key: String) -> [Destination] {
+    mutating func destinations(of key: String) -> [Destination] {
+        if let known = found[key] { return known }
         var found: [Destination] = []
         for binding in bindings where matches(binding.key, key) && !found.contains(binding.destination) {
             found.append(binding.destination)
         }
+        if self.found.count < Self.mostKeys { self.found[key] = found }
         return found
     }
 

@@ -155,6 +155,7 @@ final class ModelQueue {
         expire()
         guard let entry = returned.popFirst() ?? ready.popFirst() else { return nil }
         unacknowledged += 1
+        broker.touched(self)
         return entry
     }
 
@@ -215,6 +216,7 @@ final class ModelQueue {
         bytes -= (returned + ready).map(\.size).reduce(0, +)
         returned.removeAll()
         ready.removeAll()
+        broker.touched(self)
         return count
     }
 
@@ -270,12 +272,14 @@ final class ModelQueue {
 
     // MARK: Time
 
-    var nextDue: MonotonicTime? {
-        var due = leaderlessUntil
-        func at(_ time: MonotonicTime?) { if let time { due = min(due ?? time, time) } }
-        if leaderlessUntil == nil { at((returned.first ?? ready.first)?.expiresAt) }
-        for letter in letters.prefix(Self.deadLetterWindow) { at(letter.tried.map { $0 + Self.deadLetterPatience }) }
-        return due
+    /// When time alone changes something: `lookAhead` finds it after each change.
+    private(set) var due = MonotonicTime.distantFuture
+
+    func lookAhead() {
+        due = leaderlessUntil ?? (returned.first ?? ready.first)?.expiresAt ?? .distantFuture
+        for letter in letters.prefix(Self.deadLetterWindow) {
+            if let tried = letter.tried { due = min(due, tried + Self.deadLetterPatience) }
+        }
     }
 
     func passTime() {
@@ -302,6 +306,7 @@ final class ModelQueue {
     func loseLeader(until time: MonotonicTime, losing lost: (Int) -> Bool) {
         leaderlessUntil = time
         waiting = waiting.enumerated().filter { !lost($0.offset) }.map(\.element)
+        broker.touched(self)
     }
 }
 

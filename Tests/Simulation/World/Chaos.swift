@@ -1,10 +1,13 @@
 import EventLoop
+import PushWorker
 import Text
+import Topology
 
 /// What goes wrong in a world, and when, as its seed has it.
 final class Chaos {
     private enum Fault: CaseIterable {
         case kill, cut, deafen, brokerRestart, apnsRefuses, roll, pause, alarm, lateConfirms, goAway
+        case pauseCampaign, cancelCampaign, unbind, fill, losesLeader, wrongCalendar
     }
 
     private unowned let world: World
@@ -14,6 +17,8 @@ final class Chaos {
     /// How many faults there were, with those that were left out.
     private(set) var count = 0
     private(set) var kills = 0
+    /// What mends things that are broken.
+    private var mends: [() -> Void] = []
 
     /// Nothing is wrong yet.
     ///
@@ -53,14 +58,30 @@ final class Chaos {
         case .brokerRestart: restartBroker(long * 0.5)
         case .apnsRefuses: refuseConnects(for: long)
         case .roll: roll(worker)
-        case .pause: pause(["shop", "bank"][some % 2], for: long)
+        case .pause: hold(.route(["shop", "bank"][some % 2]), .pause, for: long)
+        case .pauseCampaign: hold(.campaign("campaign-\(some % 4)"), .pause, for: long)
+        case .cancelCampaign: hold(.campaign("campaign-\(some % 4)"), .cancel, for: long)
         case .alarm: raiseAlarm(for: long)
         case .lateConfirms: delayConfirms(for: long)
         case .goAway:
             world.tell("APNs sends all connections away")
             world.apns.sendAway()
+        // A job that is led nowhere is the producer's to notice.
+        case .unbind: unbind(Self.queues[some % (Self.queues.count - 1)], for: long)
+        case .fill: fill(Self.queues[some % Self.queues.count], for: long)
+        case .losesLeader: loseLeader(Self.queues[some % Self.queues.count], for: long)
+        case .wrongCalendar:
+            world.tell("the workers' calendars are \(some * 4 - 2_000) ms ahead")
+            world.time.setCalendars(ahead: Int64(some * 4 - 2_000))
         }
     }
+
+    /// Queues that something happens to: for results, dead letters and copies, then one for jobs.
+    private static let queues = [
+        TopologyNames.resultsQueue(0), TopologyNames.deadTokensQueue, TopologyNames.deadQueue,
+        TopologyNames.retryQueue(tier: "2s"), TopologyNames.retryQueue(tier: TopologyNames.holdingTier(delay: "1m")),
+        TopologyNames.jobQueue(route: "shop"),
+    ]
 
     /// Nothing goes wrong any more, and what was broken is mended.
     func stop() throws {
@@ -69,7 +90,10 @@ final class Chaos {
         world.apns.refusesConnects = false
         world.broker.setAlarm(nil)
         world.confirm()
-        for route in ["shop", "bank"] { world.operators.resume(route) }
+        world.operators.resumeAll()
+        for mend in mends { mend() }
+        mends.removeAll()
+        world.time.setCalendars(ahead: 0)
         for worker in world.workers where !worker.isAlive { try worker.start() }
     }
 
@@ -110,10 +134,49 @@ final class Chaos {
         world.at(world.now + time) { [unowned world] in world.apns.refusesConnects = false }
     }
 
-    private func pause(_ route: String, for time: Duration) {
-        world.operators.pause(route)
-        world.at(world.now + time) { [unowned world] in world.operators.resume(route) }
+    private func hold(_ target: ControlCommand.Target, _ action: ControlCommand.Action, for time: Duration) {
+        world.operators.hold(target, action)
+        world.at(world.now + time) { [unowned world] in world.operators.resume(target) }
     }
+
+    // MARK: Queues
+
+    /// Nothing leads to a queue for a time.
+    private func unbind(_ name: String, for time: Duration) {
+        guard let queue = world.broker.queues[name] else { return }
+        world.tell("nothing leads to \(name) for \(time)")
+        let bindings = world.broker.exchanges.keys.sorted().flatMap { exchange in
+            (world.broker.exchanges[exchange]?.bindings ?? []).filter { $0.destination == .queue(queue.name) }
+                .map { (exchange, $0) }
+        }
+        for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.unbind(binding) }
+        mend(after: time) { [unowned world] in
+            for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.bind(binding) }
+        }
+    }
+
+    /// A queue refuses everything for a time.
+    private func fill(_ name: String, for time: Duration) {
+        guard let queue = world.broker.queues[name], queue.settings.maxLength != 0 else { return }
+        world.tell("\(name) is full for \(time)")
+        let (length, refuses) = (queue.settings.maxLength, queue.settings.rejectsPublish)
+        (queue.settings.maxLength, queue.settings.rejectsPublish) = (0, true)
+        mend(after: time) { (queue.settings.maxLength, queue.settings.rejectsPublish) = (length, refuses) }
+    }
+
+    private func loseLeader(_ name: String, for time: Duration) {
+        guard let queue = world.broker.queues[name], queue.leaderlessUntil == nil else { return }
+        world.tell("\(name) has no leader for \(time)")
+        queue.loseLeader(until: world.now + time) { _ in false }
+    }
+
+    /// Mends something later, but no later than chaos stops.
+    private func mend(after time: Duration, _ mend: @escaping () -> Void) {
+        mends.append(mend)
+        world.at(world.now + time, mend)
+    }
+
+    // MARK: The broker
 
     private func raiseAlarm(for time: Duration) {
         world.tell("the broker blocks publishers for \(time)")

@@ -21,6 +21,12 @@ final class Jobs {
         var reportsUnknown = false
         /// Whether it is an enveloped job even if it has one device token.
         var isEnveloped = false
+        /// The campaign.
+        var reference: String?
+        /// Where replies go.
+        var replyTo: String?
+
+        var route: String { topic.hasSuffix("shop") ? "shop" : "bank" }
     }
 
     /// One result.
@@ -28,19 +34,30 @@ final class Jobs {
         let outcome: String
         let isRedelivered: Bool
         let attempt: Int
+        let detail: String
     }
 
     /// One job.
     struct Job {
         let id: String
         let wish: Wish
+        let publishedAt: MonotonicTime
+        /// When it was published, in milliseconds since 1970.
+        let published: Int64
         var isConfirmed = false
         /// The results of each notification.
         var results: [Int: [Result]] = [:]
+        /// The notifications that were replied to.
+        var replied: Set<Int> = []
+        /// When the latest notification had its first result.
+        var answeredAt: MonotonicTime?
 
         /// The notifications without a result.
         var missing: [Int] { wish.tokens.indices.filter { results[$0] == nil } }
     }
+
+    /// Queues for replies. The first one is bound to the exchange for replies.
+    static let replyQueues = ["bound", "unbound"].map { TopologyNames.replyQueue(user: "world", id: $0) }
 
     private unowned let world: World
     private(set) var all: [String: Job] = [:]
@@ -48,9 +65,14 @@ final class Jobs {
     private(set) var open: Set<String> = []
     private(set) var resultCount = 0
     /// Whose each device token is.
-    private var owners: [String: (job: String, index: Int)] = [:]
+    private(set) var owners: [String: (job: String, index: Int)] = [:]
 
-    init(_ world: World) { self.world = world }
+    init(_ world: World) {
+        self.world = world
+        for queue in Self.replyQueues { world.broker.declareQueue(queue, .quorum) }
+        world.broker.exchanges[TopologyNames.replies]?.bind(
+            ModelExchange.Binding(key: Self.replyQueues[0], destination: .queue(Self.replyQueues[0])))
+    }
 
     // MARK: Producers
 
@@ -79,8 +101,10 @@ final class Jobs {
             let list = wish.tokens.map { "\"\($0)\"" }.joined(separator: ",")
             body = #"{"id":"\#(id)","topic":"\#(wish.topic)","device_tokens":[\#(list)],"payload":\#(payload)}"#
         }
+        set(HeaderName.reference, wish.reference)
+        if let replyTo = wish.replyTo { properties[.replyTo] = Array(replyTo.utf8) }
         if !headers.isEmpty { properties.headers = WireTable(headers) }
-        all[id] = Job(id: id, wish: wish)
+        all[id] = Job(id: id, wish: wish, publishedAt: world.now, published: world.time.truth)
         for (index, token) in wish.tokens.enumerated() { owners[token] = (id, index) }
         world.broker.publish(
             ModelMessage(
@@ -95,18 +119,30 @@ final class Jobs {
 
     // MARK: Consumers of results
 
-    /// Takes all results that wait.
+    /// Takes all results and replies that wait.
     func takeResults() throws(World.Finding) {
-        guard let queue = world.broker.queues[TopologyNames.resultsQueue(0)] else { return }
-        while let entry = queue.get() {
-            try note(entry.message)
-            queue.acknowledged(entry)
+        for queue in [TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue] {
+            while let message = take(queue) {
+                try read(message) { id, index, result throws(World.Finding) in note(id, index, result) }
+            }
+        }
+        for queue in Self.replyQueues {
+            while let message = take(queue) {
+                try read(message) { id, index, _ throws(World.Finding) in all[id]?.replied.insert(index) }
+            }
         }
     }
 
-    private func note(_ message: ModelMessage) throws(World.Finding) {
-        let read = try? JSONSerialization.jsonObject(with: Data(message.body))
-        let one = read as? [String: Any]
+    private func take(_ name: String) -> ModelMessage? {
+        guard let queue = world.broker.queues[name], let entry = queue.get() else { return nil }
+        queue.acknowledged(entry)
+        return entry.message
+    }
+
+    private func read(
+        _ message: ModelMessage, _ take: (String, Int, Result) throws(World.Finding) -> Void
+    ) throws(World.Finding) {
+        let one = (try? JSONSerialization.jsonObject(with: Data(message.body))) as? [String: Any]
         for result in one?["results"] as? [[String: Any]] ?? one.map({ [$0] }) ?? [[:]] {
             guard let id = result["job_id"] as? String, let index = result["index"] as? Int,
                 let outcome = result["outcome"] as? String, all[id] != nil
@@ -114,64 +150,20 @@ final class Jobs {
                 let text = String(decoding: message.body, as: UTF8.self)
                 throw World.Finding(description: "a result of no job: \(text)")
             }
-            let isRedelivered = result["redelivered"] as? Bool ?? false
-            all[id]?.results[index, default: []].append(
-                Result(outcome: outcome, isRedelivered: isRedelivered, attempt: result["attempt"] as? Int ?? 1))
-            resultCount += 1
-            world.tell("result of \(id)/\(index): \(outcome)\(isRedelivered ? ", redelivered" : "")")
-            world.note(StableHash.of("\(id)/\(index)/\(outcome)"))
-            if all[id]?.missing.isEmpty == true { open.remove(id) }
+            try take(
+                id, index,
+                Result(
+                    outcome: outcome, isRedelivered: result["redelivered"] as? Bool ?? false,
+                    attempt: result["attempt"] as? Int ?? 1, detail: result["detail"] as? String ?? ""))
         }
     }
 
-    // MARK: Judgement
-
-    /// Says what must not be, once all is over.
-    func judge() throws(World.Finding) {
-        guard open.isEmpty else {
-            let some = open.sorted().prefix(5).map { "\($0) \(all[$0]?.missing.prefix(3) ?? [])" }
-            throw World.Finding(
-                description: "\(open.count) confirmed jobs have no result: \(some.joined(separator: ", "))")
-        }
-        var pushes: [String: Int] = [:]
-        for push in world.apns.service.ledger.records() {
-            guard let owner = owners[push.token], let job = all[owner.job] else {
-                throw World.Finding(description: "a push of nobody: \(push)")
-            }
-            try judge(push.time, of: job)
-            if push.status == 200 { pushes[push.token, default: 0] += 1 }
-        }
-        for (token, count) in pushes.sorted(by: { $0.key < $1.key }) {
-            guard let owner = owners[token], let job = all[owner.job] else { continue }
-            try judge(pushesAccepted: count, of: job, owner.index)
-        }
-    }
-
-    /// Judges the time of a push. It may have been on its way for as long as a connection stands still.
-    private func judge(_ time: Int64, of job: Job) throws(World.Finding) {
-        if let notBefore = job.wish.notBefore, time < notBefore {
-            throw World.Finding(description: "\(job.id) was pushed \(notBefore - time) ms before its time")
-        }
-        if let deadline = job.wish.deadline, time > deadline + Self.flight {
-            throw World.Finding(description: "\(job.id) was pushed \(time - deadline) ms after its deadline")
-        }
-        let route = job.wish.topic.hasSuffix("shop") ? "shop" : "bank"
-        for pause in world.operators.pauses where pause.route == route {
-            guard time > pause.from + Self.flight, time < pause.to else { continue }
-            throw World.Finding(
-                description: "\(job.id) was pushed \(time - pause.from) ms after its route was paused")
-        }
-    }
-
-    /// How long a request may be under way, in milliseconds.
-    private static let flight: Int64 = 200
-
-    /// Whether a notification that APNs accepted more than once has a result that says why.
-    private func judge(pushesAccepted count: Int, of job: Job, _ index: Int) throws(World.Finding) {
-        guard count > 1, let results = job.results[index] else { return }
-        if results.contains(where: \.isRedelivered) { return }
-        if !job.wish.reportsUnknown, results.contains(where: { $0.attempt > 1 }) { return }
-        throw World.Finding(
-            description: "\(job.id)/\(index) was accepted \(count) times, and its results give no reason: \(results)")
+    private func note(_ id: String, _ index: Int, _ result: Result) {
+        all[id]?.results[index, default: []].append(result)
+        resultCount += 1
+        world.tell("result of \(id)/\(index): \(result.outcome)\(result.isRedelivered ? ", redelivered" : "")")
+        world.note(StableHash.of("\(id)/\(index)/\(result.outcome)"))
+        guard all[id]?.missing.isEmpty == true, open.remove(id) != nil else { return }
+        all[id]?.answeredAt = world.now
     }
 }

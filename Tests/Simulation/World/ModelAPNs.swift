@@ -21,6 +21,8 @@ final class ModelAPNs {
 
     /// Whether connects fail.
     var refusesConnects = false
+    /// How often a worker opened more streams than it may.
+    fileprivate(set) var violations = 0
 
     init(_ world: World, seed: UInt64) {
         self.world = world
@@ -30,7 +32,7 @@ final class ModelAPNs {
         configuration.ledgerCapacity = 1_000_000
         configuration.scenario.seed = seed
         let time = world.time
-        service = PushService(configuration: configuration, clock: VirtualClock(wall: { time.wall }))
+        service = PushService(configuration: configuration, clock: VirtualClock(wall: { time.truth }))
     }
 
     /// Sends all connections away. Requests that arrived are answered.
@@ -121,6 +123,7 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
             do {
                 try session.send(into: &frames, upTo: 16_384)
                 guard !frames.isEmpty else { break }
+                noteViolation(in: frames)
                 try tls.write(frames.span)
             } catch {
                 isClosed = true
@@ -136,6 +139,20 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
     }
 
     func cut() { isClosed = true }
+
+    /// Notes a GOAWAY because of too many streams. A frame begins with its length, its type and its flags (RFC 9113,
+    /// section 4.1).
+    private func noteViolation(in frames: [UInt8]) {
+        var position = 0
+        while position + 9 <= frames.count {
+            let size = frames[position..<position + 3].reduce(0) { $0 << 8 | Int($1) }
+            let end = min(position + 9 + size, frames.count)
+            if frames[position + 3] == 7, frames[position..<end].contains(PushSession.excessStreamText.utf8) {
+                world.apns.violations += 1
+            }
+            position += 9 + size
+        }
+    }
 
     /// Says goodbye.
     func leave() { session?.leave(Verdict.GoAway(reach: .accepted)) }

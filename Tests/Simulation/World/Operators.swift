@@ -5,40 +5,48 @@ import RabbitMQ
 
 /// What operators ask of all workers. It reaches each worker in its own time.
 final class Operators {
-    /// A time in which a route was paused, for all workers.
-    struct Pause {
-        let route: String
+    /// A time in which the jobs of a target were held.
+    struct Hold {
+        let target: ControlCommand.Target
+        let isCancelled: Bool
+        /// Milliseconds since 1970.
         let from: Int64
+        /// Milliseconds since 1970.
         var to: Int64
     }
 
     private unowned let world: World
     private(set) var state = ControlState()
-    private(set) var pauses: [Pause] = []
+    private(set) var holds: [Hold] = []
     private var commands = 0
 
     init(_ world: World) { self.world = world }
 
-    /// Pauses a route.
-    func pause(_ route: String) {
-        guard state.pause(ofRoute: route, at: world.time.wall) == nil else { return }
-        ask(.pause, route)
-        pauses.append(Pause(route: route, from: world.time.wall, to: .max))
+    /// Pauses a target, or cancels a campaign.
+    func hold(_ target: ControlCommand.Target, _ action: ControlCommand.Action = .pause) {
+        guard !holds.contains(where: { $0.target == target && $0.to == .max }) else { return }
+        ask(action, target)
+        holds.append(Hold(target: target, isCancelled: action == .cancel, from: world.time.truth, to: .max))
     }
 
-    /// Lets a route go on.
-    func resume(_ route: String) {
-        guard let index = pauses.lastIndex(where: { $0.route == route && $0.to == .max }) else { return }
-        ask(.resume, route)
-        pauses[index].to = world.time.wall
+    /// Lets a target go on.
+    func resume(_ target: ControlCommand.Target) {
+        guard let index = holds.lastIndex(where: { $0.target == target && $0.to == .max }) else { return }
+        ask(.resume, target)
+        holds[index].to = world.time.truth
     }
 
-    private func ask(_ action: ControlCommand.Action, _ route: String) {
+    /// Lets everything go on.
+    func resumeAll() {
+        for hold in holds where hold.to == .max { resume(hold.target) }
+    }
+
+    private func ask(_ action: ControlCommand.Action, _ target: ControlCommand.Target) {
         commands += 1
-        world.tell("operators \(action.rawValue) \(route)")
+        world.tell("operators \(action.rawValue) \(target)")
         state.apply(
             ControlCommand(
-                id: "\(commands)", action: action, target: .route(route), author: "anna", issuedAt: world.time.wall),
+                id: "\(commands)", action: action, target: target, author: "anna", issuedAt: world.time.wall),
             at: world.time.wall)
         for worker in world.workers {
             let state = state

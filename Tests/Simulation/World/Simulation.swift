@@ -80,7 +80,7 @@ package final class Simulation {
         try chaos.stop()
         let last = world.now + Self.patience
         while !jobs.open.isEmpty, try world.step(until: last) { try jobs.takeResults() }
-        try jobs.judge()
+        try Judge(world: world, jobs: jobs, mostAttempts: 4, mostConnections: 8).judge()
         var report = Report()
         report.seconds = Double(world.now.nanoseconds(since: start)) / 1e9
         report.turns = world.workers.reduce(0) { $0 + $1.turns }
@@ -96,10 +96,12 @@ package final class Simulation {
         var wish = Jobs.Wish(tokens: (0..<count).map { _ in token() }, topic: Self.topics[draw(0...1)])
         wish.isHigh = draw(1...4) == 1
         wish.reportsUnknown = draw(1...4) == 1
+        if draw(1...4) == 1 { wish.reference = "campaign-\(draw(0...3))-\(draw(0...9))" }
+        if draw(1...10) == 1 { wish.replyTo = Jobs.replyQueues[draw(0...1)] }
         guard count == 1 else { return wish }
         switch draw(1...20) {
-        case 1: wish.notBefore = world.time.wall + Int64(draw(-5_000...60_000))
-        case 2: wish.deadline = world.time.wall + Int64(draw(-2_000...20_000))
+        case 1: wish.notBefore = world.time.truth + Int64(draw(-5_000...60_000))
+        case 2: wish.deadline = world.time.truth + Int64(draw(-2_000...20_000))
         default: break
         }
         return wish

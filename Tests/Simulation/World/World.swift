@@ -46,7 +46,7 @@ package final class World: @unchecked Sendable {
         self.seed = seed
         random = SplitMix64(seed: seed)
         blueprint = try Blueprint(yaml: yaml, trust: WorldParts.shared.trust)
-        broker = ModelBroker(version, now: time.monotonic, wall: time.wall)
+        broker = ModelBroker(version, now: time.monotonic, wall: time.truth)
         confirm()
         broker.declare(blueprint.configuration.topology(virtualHost: "/"))
     }
@@ -109,7 +109,7 @@ package final class World: @unchecked Sendable {
         }
         if next > now { turnsAtOnce = 0 }
         time.advance(to: next)
-        broker.advance(to: now, wall: time.wall)
+        broker.advance(to: now, wall: time.truth)
         while let happen = agenda.popDue(now) { happen() }
         for worker in workers {
             for cable in worker.cables { cable.collectFromPeer() }

@@ -4,10 +4,16 @@ import EventLoop
 // A world lives on one thread.
 final class WorldTime: TimeSource, @unchecked Sendable {
     private(set) var monotonic = MonotonicTime(nanoseconds: 1_000_000_000_000)
-    /// How far the calendar is ahead of the monotonic clock, in milliseconds.
-    private var lead: Int64 = 1_800_000_000_000
+    /// How far the workers' calendars are ahead of the true time, in milliseconds.
+    private(set) var error: Int64 = 0
+    /// How far they ever were ahead, and behind.
+    private(set) var errors: (ahead: Int64, behind: Int64) = (0, 0)
 
-    var wall: Int64 { Int64(monotonic.nanoseconds / 1_000_000) + lead }
+    /// The true time, in milliseconds since 1970: that of producers, of the broker and of APNs.
+    var truth: Int64 { Int64(monotonic.nanoseconds / 1_000_000) + 1_800_000_000_000 }
+
+    /// The time of the workers' calendars.
+    var wall: Int64 { truth + error }
 
     var boot: UInt64 { monotonic.nanoseconds }
 
@@ -16,6 +22,9 @@ final class WorldTime: TimeSource, @unchecked Sendable {
     /// Lets time go on to a moment.
     func advance(to time: MonotonicTime) { monotonic = max(monotonic, time) }
 
-    /// Sets the calendar forward by so many milliseconds; back, where they are negative.
-    func stepCalendar(by milliseconds: Int64) { lead += milliseconds }
+    /// Sets the workers' calendars so many milliseconds ahead of the true time; behind it, where they are negative.
+    func setCalendars(ahead milliseconds: Int64) {
+        error = milliseconds
+        errors = (max(errors.ahead, milliseconds), max(errors.behind, -milliseconds))
+    }
 }

@@ -1,0 +1,123 @@
+import PushWorker
+import Text
+
+@testable import APNSSimulator
+
+/// Says what must not be, once all is over.
+struct Judge {
+    /// How long a request may be under way, in milliseconds.
+    private static let flight: Int64 = 200
+
+    let world: World
+    let jobs: Jobs
+    /// The most attempts of a notification.
+    let mostAttempts: Int
+    /// The most connections of one worker to APNs, and to the broker.
+    let mostConnections: Int
+
+    /// Judges everything.
+    ///
+    /// - Throws: What was found first.
+    func judge() throws(World.Finding) {
+        guard jobs.open.isEmpty else {
+            let some = jobs.open.sorted().prefix(5).map { "\($0) \(jobs.all[$0]?.missing.prefix(3) ?? [])" }
+            throw World.Finding(
+                description: "\(jobs.open.count) confirmed jobs have no result: \(some.joined(separator: ", "))")
+        }
+        if world.apns.violations > 0 {
+            throw World.Finding(description: "a worker opened more streams than APNs allows")
+        }
+        if world.broker.mostUnconfirmed > Self.mostUnconfirmed {
+            throw World.Finding(description: "\(world.broker.mostUnconfirmed) publications waited for their confirms")
+        }
+        for worker in world.workers where worker.cables.count > mostConnections {
+            throw World.Finding(description: "\(worker.name) has \(worker.cables.count) connections at the end")
+        }
+        try judgeJobs(try acceptedPushes())
+    }
+
+    /// The most unconfirmed publications of one channel (`PublishChannels.window`).
+    private static let mostUnconfirmed = 4_000
+
+    /// How often APNs accepted each device token. Judges the time of each push.
+    private func acceptedPushes() throws(World.Finding) -> [String: Int] {
+        var accepted: [String: Int] = [:]
+        for push in world.apns.service.ledger.records() {
+            guard let owner = jobs.owners[push.token], let job = jobs.all[owner.job] else {
+                throw World.Finding(description: "a push of nobody: \(push)")
+            }
+            try judge(push.time, of: job)
+            if push.status == 200 { accepted[push.token, default: 0] += 1 }
+        }
+        return accepted
+    }
+
+    /// Judges the time of a push. It may have been on its way for as long as a connection stands still, and the worker's
+    /// calendar may have been wrong.
+    private func judge(_ time: Int64, of job: Jobs.Job) throws(World.Finding) {
+        let errors = world.time.errors
+        if let notBefore = job.wish.notBefore, time < notBefore - errors.ahead {
+            throw World.Finding(description: "\(job.id) was pushed \(notBefore - time) ms before its time")
+        }
+        if let deadline = job.wish.deadline, time > deadline + Self.flight + errors.behind {
+            throw World.Finding(description: "\(job.id) was pushed \(time - deadline) ms after its deadline")
+        }
+        for hold in world.operators.holds where holds(hold, job) {
+            guard time > hold.from + Self.flight, time < hold.to else { continue }
+            throw World.Finding(
+                description: "\(job.id) was pushed \(time - hold.from) ms after \(hold.target) was held")
+        }
+    }
+
+    /// Whether a hold concerns a job. What was pushed once before its campaign was held may be tried again.
+    private func holds(_ hold: Operators.Hold, _ job: Jobs.Job) -> Bool {
+        switch hold.target {
+        case .route(let route): route == job.wish.route
+        case .campaign(let campaign):
+            job.wish.reference?.hasPrefix(campaign) == true && job.published > hold.from + Self.flight
+        }
+    }
+
+    private func judgeJobs(_ accepted: [String: Int]) throws(World.Finding) {
+        for (_, job) in jobs.all.sorted(by: { $0.value.published < $1.value.published }) where job.isConfirmed {
+            for (index, token) in job.wish.tokens.enumerated() {
+                try judge(job.results[index] ?? [], of: job, index, accepted: accepted[token] ?? 0)
+            }
+        }
+    }
+
+    /// Whether the results of a notification tell the truth.
+    private func judge(
+        _ results: [Jobs.Result], of job: Jobs.Job, _ index: Int, accepted: Int
+    ) throws(World.Finding) {
+        func found(_ what: String) -> World.Finding {
+            World.Finding(description: "\(job.id)/\(index) \(what): \(results)")
+        }
+        for result in results {
+            switch result.outcome {
+            case "accepted" where accepted == 0: throw found("was never accepted by APNs")
+            case "expired" where job.wish.deadline == nil: throw found("had no deadline")
+            case "cancelled" where !isCancelled(job): throw found("was cancelled by nobody")
+            default: break
+            }
+            if result.attempt > mostAttempts { throw found("was tried more often than allowed") }
+        }
+        if accepted > 1, !results.contains(where: \.isRedelivered),
+            job.wish.reportsUnknown || !results.contains(where: { $0.attempt > 1 })
+        {
+            throw found("was accepted \(accepted) times, and its results give no reason")
+        }
+        if job.wish.replyTo != nil, !job.replied.contains(index),
+            !results.contains(where: { $0.detail.contains("reply") })
+        {
+            throw found("has no reply, and its results do not say so")
+        }
+    }
+
+    private func isCancelled(_ job: Jobs.Job) -> Bool {
+        world.operators.holds.contains { hold in
+            guard hold.isCancelled, case .campaign(let campaign) = hold.target else { return false }
+            return job.wish.reference?.hasPrefix(campaign) == true
+        }
+    }
+}
