@@ -68,6 +68,8 @@ package final class ModelConnection {
         return output
     }
 
+    package var hasNews: Bool { !output.isEmpty || isClosed }
+
     /// The socket is gone.
     package func cut() {
         phase = .closed

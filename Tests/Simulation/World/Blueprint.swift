@@ -1,6 +1,7 @@
 import APNSClient
 import EventLoop
 import LocalStack
+import Synchronization
 import TLS
 import Topology
 import WorkerSettings
@@ -8,25 +9,35 @@ import WorkerSettings
 @testable import PushWorker
 
 /// The configuration of a world's workers, and what each life of a worker is made of.
-final class Blueprint {
+// Immutable. What lanes would share is made anew for each.
+final class Blueprint: @unchecked Sendable {
     /// The configuration.
     let configuration: WorkerConfiguration
     private let template: LaneSettings
     private let directory: TemporaryDirectory
-    private let trust: TrustRoots
+    private let trust = WorldParts.shared.trust
     private let context: TLSContext
 
-    /// Reads a configuration.
+    /// Reading takes a tenth of a short world's time, so each configuration is read once.
+    private static let known = Mutex<[String: Blueprint]>([:])
+
+    /// The blueprint of a configuration.
     ///
-    /// - Parameters:
-    ///   - yaml: The configuration. The key of its credentials is `key.p8`, beside it.
-    ///   - trust: The roots of trust for APNs.
-    init(yaml: String, trust: TrustRoots) throws {
+    /// - Parameter yaml: The configuration. The key of its credentials is `key.p8`, beside it.
+    static func of(_ yaml: String) throws -> Blueprint {
+        try known.withLock { known in
+            if let blueprint = known[yaml] { return blueprint }
+            let blueprint = try Blueprint(yaml)
+            known[yaml] = blueprint
+            return blueprint
+        }
+    }
+
+    private init(_ yaml: String) throws {
         directory = try TemporaryDirectory(prefix: "martlet-world")
         try directory.write(try ES256PrivateKey.generate().pem, to: "key.p8")
         let file = try directory.write(yaml, to: "martlet.yaml")
         configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
-        self.trust = trust
         context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: ["h2"])
         let store = try CredentialStore(configuration.credentials, trust: trust)
         template = try WorkerBuilder(configuration: configuration, version: "simulated", credentials: store)

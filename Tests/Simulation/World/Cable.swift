@@ -6,6 +6,8 @@ protocol CablePeer: AnyObject {
     func receive(_ bytes: [UInt8])
     /// What the worker is to be sent.
     func takeOutput() -> [UInt8]
+    /// Whether there may be something to be sent, or an end to be seen.
+    var hasNews: Bool { get }
     /// Whether it closes the connection once its output is taken.
     var isClosed: Bool { get }
     /// The connection is gone.
@@ -81,7 +83,7 @@ final class Cable {
 
     /// Takes what the peer has to say.
     func collectFromPeer() {
-        guard isOpen, !hasEnded else { return }
+        guard isOpen, !hasEnded, peer.hasNews else { return }
         let bytes = peer.takeOutput()
         for piece in isDeaf || bytes.isEmpty ? [] : world.pieces(of: bytes) {
             reachesWorker = world.arrival(after: reachesWorker)

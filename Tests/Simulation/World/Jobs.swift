@@ -1,5 +1,4 @@
 import EventLoop
-import Foundation
 import PushModel
 import Text
 import Topology
@@ -60,6 +59,7 @@ final class Jobs {
     static let replyQueues = ["bound", "unbound"].map { TopologyNames.replyQueue(user: "world", id: $0) }
 
     private unowned let world: World
+    private let resultQueues, replyQueues: [ModelQueue]
     private(set) var all: [String: Job] = [:]
     /// The confirmed jobs that lack results.
     private(set) var open: Set<String> = []
@@ -70,6 +70,9 @@ final class Jobs {
     init(_ world: World) {
         self.world = world
         for queue in Self.replyQueues { world.broker.declareQueue(queue, .quorum) }
+        func queues(_ names: [String]) -> [ModelQueue] { names.compactMap { world.broker.queues[$0] } }
+        resultQueues = queues([TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue])
+        replyQueues = queues(Self.replyQueues)
         world.broker.exchanges[TopologyNames.replies]?.bind(
             ModelExchange.Binding(key: Self.replyQueues[0], destination: .queue(Self.replyQueues[0])))
     }
@@ -121,20 +124,20 @@ final class Jobs {
 
     /// Takes all results and replies that wait.
     func takeResults() throws(World.Finding) {
-        for queue in [TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue] {
+        for queue in resultQueues where queue.readyCount > 0 {
             while let message = take(queue) {
                 try read(message) { id, index, result throws(World.Finding) in note(id, index, result) }
             }
         }
-        for queue in Self.replyQueues {
+        for queue in replyQueues where queue.readyCount > 0 {
             while let message = take(queue) {
                 try read(message) { id, index, _ throws(World.Finding) in all[id]?.replied.insert(index) }
             }
         }
     }
 
-    private func take(_ name: String) -> ModelMessage? {
-        guard let queue = world.broker.queues[name], let entry = queue.get() else { return nil }
+    private func take(_ queue: ModelQueue) -> ModelMessage? {
+        guard let entry = queue.get() else { return nil }
         queue.acknowledged(entry)
         return entry.message
     }
@@ -142,19 +145,17 @@ final class Jobs {
     private func read(
         _ message: ModelMessage, _ take: (String, Int, Result) throws(World.Finding) -> Void
     ) throws(World.Finding) {
-        let one = (try? JSONSerialization.jsonObject(with: Data(message.body))) as? [String: Any]
-        for result in one?["results"] as? [[String: Any]] ?? one.map({ [$0] }) ?? [[:]] {
-            guard let id = result["job_id"] as? String, let index = result["index"] as? Int,
-                let outcome = result["outcome"] as? String, all[id] != nil
-            else {
+        let found = ResultFields.read(message.body)
+        for result in found {
+            guard all[result.job] != nil, let index = result.index, !result.outcome.isEmpty else {
                 let text = String(decoding: message.body, as: UTF8.self)
                 throw World.Finding(description: "a result of no job: \(text)")
             }
             try take(
-                id, index,
+                result.job, index,
                 Result(
-                    outcome: outcome, isRedelivered: result["redelivered"] as? Bool ?? false,
-                    attempt: result["attempt"] as? Int ?? 1, detail: result["detail"] as? String ?? ""))
+                    outcome: result.outcome, isRedelivered: result.isRedelivered, attempt: result.attempt,
+                    detail: result.detail))
         }
     }
 

@@ -84,6 +84,7 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
     private let tls: TLSSession
     private var session: PushSession?
     private(set) var isClosed = false
+    private(set) var hasNews = true
     private var isEnding = false
     private var isFrozen = false
     private var plaintext = [UInt8](repeating: 0, count: 16_384)
@@ -99,6 +100,7 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
 
     func receive(_ bytes: [UInt8]) {
         guard !isClosed else { return }
+        hasNews = true
         guard !isFrozen else { return unread += bytes }
         do {
             tls.receive(bytes.span)
@@ -116,6 +118,7 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
 
     func takeOutput() -> [UInt8] {
         var output: [UInt8] = []
+        hasNews = false
         guard !isFrozen, let session else { return output }
         var frames: [UInt8] = []
         while session.wantsToSend {
@@ -155,13 +158,17 @@ private final class APNSPeer: CablePeer, GatewayCarrier {
     }
 
     /// Says goodbye.
-    func leave() { session?.leave(Verdict.GoAway(reach: .accepted)) }
+    func leave() {
+        hasNews = true
+        session?.leave(Verdict.GoAway(reach: .accepted))
+    }
 
     // MARK: What the session asks for
 
     func later(milliseconds: Int, _ action: @escaping () -> Void) {
         world.at(world.now + .milliseconds(milliseconds)) { [weak self] in
             guard let self, !isClosed else { return }
+            hasNews = true
             action()
         }
     }

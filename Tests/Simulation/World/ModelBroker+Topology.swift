@@ -6,11 +6,6 @@ extension ModelBroker {
         for exchange in topology.exchanges {
             declareExchange(exchange.name, ModelExchange.Kind(rawValue: exchange.kind.rawValue) ?? .topic)
         }
-        for queue in topology.queues { declareQueue(queue.name, queue.kind == .stream ? .stream : .quorum) }
-        for binding in topology.bindings {
-            exchanges[binding.source]?.bind(
-                ModelExchange.Binding(key: binding.routingKey, destination: .queue(binding.queue)))
-        }
         for policy in topology.policies {
             guard let pattern = BrokerPattern(policy.pattern) else { continue }
             let settings = policy.settings.map { setting in
@@ -20,6 +15,11 @@ extension ModelBroker {
                 }
             }
             setPolicy(policy.name, priority: policy.priority, definition: WireTable(settings)) { pattern.matches($0) }
+        }
+        for queue in topology.queues { declareQueue(queue.name, queue.kind == .stream ? .stream : .quorum) }
+        for binding in topology.bindings {
+            exchanges[binding.source]?.bind(
+                ModelExchange.Binding(key: binding.routingKey, destination: .queue(binding.queue)))
         }
     }
 }

@@ -45,7 +45,7 @@ package final class World: @unchecked Sendable {
     init(seed: UInt64, version: ModelBroker.Version, yaml: String) throws {
         self.seed = seed
         random = SplitMix64(seed: seed)
-        blueprint = try Blueprint(yaml: yaml, trust: WorldParts.shared.trust)
+        blueprint = try Blueprint.of(yaml)
         broker = ModelBroker(version, now: time.monotonic, wall: time.truth)
         confirm()
         broker.declare(blueprint.configuration.topology(virtualHost: "/"))
