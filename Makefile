@@ -13,6 +13,7 @@ M ?=
 F ?=
 SEED ?=
 SECONDS ?=
+MUTANT ?=
 SANITIZE ?= address thread
 TESTS ?=
 EARLIER ?=
@@ -35,7 +36,7 @@ help:
 	@echo 'make build   build .build/release/martlet'
 	@echo 'make lint    check format and house rules'
 	@echo 'make simulate  run whole systems in memory, under seeds, and see that they keep every promise; SEED=... for one,'
-	@echo '             SECONDS=600 for longer'
+	@echo '             SECONDS=600 for longer; MUTANT=all plants a dozen defects, one by one, and sees that each is found'
 	@echo 'make count   count the instructions of a worker per notification, part by part, and fail where they rose'
 	@echo 'make bench   measure CPU, throughput, memory and system calls against the same work in C, then lanes, many'
 	@echo '             routes, and the memory of busy ones; BENCH="--parts cost --rounds 2" for less of it'
@@ -80,8 +81,12 @@ lint: swift
 
 # Optimized, and with what its tests may see. In a build folder of its own, as the settings differ.
 simulate: swift packages-build
+ifneq ($(MUTANT),)
+	Tests/Simulate/mutants $(filter-out all,$(MUTANT))
+else
 	swift build -c release -Xswiftc -enable-testing --scratch-path .build/simulate --product simulate
-	.build/simulate/release/simulate $(if $(SEED),--trace $(SEED),--seconds $(or $(SECONDS),60))
+	.build/simulate/release/simulate $(if $(SEED),--trace $(SEED),--seconds $(or $(SECONDS),60) --kept Tests/Simulate/seeds.txt)
+endif
 
 count: packages-test
 	Tests/Benchmark/count

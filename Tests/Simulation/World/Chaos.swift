@@ -7,7 +7,7 @@ import Topology
 final class Chaos {
     private enum Fault: CaseIterable {
         case kill, cut, deafen, brokerRestart, apnsRefuses, roll, pause, alarm, lateConfirms, goAway
-        case pauseCampaign, cancelCampaign, unbind, fill, losesLeader, wrongCalendar
+        case pauseCampaign, cancelCampaign, unbind, fill, losesLeader, missingExchange, wrongCalendar
     }
 
     private unowned let world: World
@@ -70,6 +70,7 @@ final class Chaos {
         case .unbind: unbind(Self.queues[some % (Self.queues.count - 1)], for: long)
         case .fill: fill(Self.queues[some % Self.queues.count], for: long)
         case .losesLeader: loseLeader(Self.queues[some % Self.queues.count], for: long)
+        case .missingExchange: removeExchange(Self.exchanges[some % Self.exchanges.count], for: long)
         case .wrongCalendar:
             world.tell("the workers' calendars are \(some * 4 - 2_000) ms ahead")
             world.time.setCalendars(ahead: Int64(some * 4 - 2_000))
@@ -83,6 +84,11 @@ final class Chaos {
         TopologyNames.jobQueue(route: "shop"),
     ]
 
+    /// Exchanges that may be missing. A publication to one costs the channel.
+    private static let exchanges = [
+        TopologyNames.results, TopologyNames.dead, TopologyNames.replies, TopologyNames.retryExchange(tier: "2s"),
+    ]
+
     /// Nothing goes wrong any more, and what was broken is mended.
     func stop() throws {
         world.tell("chaos stops")
@@ -91,7 +97,8 @@ final class Chaos {
         world.broker.setAlarm(nil)
         world.confirm()
         world.operators.resumeAll()
-        for mend in mends { mend() }
+        // Twice: a binding may belong to an exchange that was missing.
+        for mend in mends + mends { mend() }
         mends.removeAll()
         world.time.setCalendars(ahead: 0)
         for worker in world.workers where !worker.isAlive { try worker.start() }
@@ -152,6 +159,14 @@ final class Chaos {
         for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.unbind(binding) }
         mend(after: time) { [unowned world] in
             for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.bind(binding) }
+        }
+    }
+
+    private func removeExchange(_ name: String, for time: Duration) {
+        guard let exchange = world.broker.exchanges.removeValue(forKey: name) else { return }
+        world.tell("\(name) does not exist for \(time)")
+        mend(after: time) { [unowned world] in
+            if world.broker.exchanges[name] == nil { world.broker.exchanges[name] = exchange }
         }
     }
 
