@@ -328,27 +328,25 @@ final class CommandConnection {
         do throws(AMQPError) {
             return try body(client)
         } catch {
-            guard error.replyCode == Self.internalError, let consumed else {
-                throw Self.failure(error, at: description)
-            }
-            throw Self.undeliverable(behind: consumed.count, in: consumed.queue, error, at: description)
+            throw Self.failure(error, consuming: consumed, at: description)
         }
     }
 
     /// `internal-error` of AMQP 0-9-1, which RabbitMQ gives when a process of its own has crashed.
     private static let internalError: UInt16 = 541
 
-    /// The failure that a command ends with when RabbitMQ crashes at a delivery. RabbitMQ 4 does so at a message of an
-    /// AMQP 1.0 producer with a value that AMQP 0-9-1 does not have, such as a UUID.
+    /// The failure that a command ends with when the client fails. RabbitMQ may have crashed at a delivery: version 4
+    /// does so at a message of an AMQP 1.0 producer with a value that AMQP 0-9-1 does not have, such as a UUID.
     ///
     /// - Parameters:
-    ///   - count: How many messages of the queue came before. Others may have been lost on the way with the connection.
-    ///   - queue: The queue.
-    ///   - error: What ended the connection.
+    ///   - error: The failure.
+    ///   - consumed: The queue that is consumed, and how many of its messages came before; nil for none. Others may
+    ///     have been lost on the way with the connection.
     ///   - place: The broker, without its password.
-    static func undeliverable(
-        behind count: Int, in queue: String, _ error: AMQPError, at place: String
+    static func failure(
+        _ error: AMQPError, consuming consumed: (queue: String, count: Int)?, at place: String
     ) -> CommandFailure {
+        guard error.replyCode == internalError, let (queue, count) = consumed else { return failure(error, at: place) }
         let position = count == 0 ? "among the first of \(queue)" : "in \(queue) behind at least \(count) others"
         return CommandFailure(
             .refused,

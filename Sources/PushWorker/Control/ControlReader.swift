@@ -294,7 +294,7 @@ final class ControlReader: Sendable {
     // MARK: What others are told
 
     /// The state of what the lanes and the log were told.
-    private struct Teller {
+    struct Teller {
         /// The state that the lanes know; nil before they know any.
         var state: ControlState?
         /// Knows what the fleet's workers report of dead tokens.
@@ -344,7 +344,7 @@ final class ControlReader: Sendable {
     }
 
     /// Tells the lanes and the log what is new.
-    private func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
+    func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
         let wall = WallClock.milliseconds()
         let fresh = reading.takeFresh()
         if teller.isTroubleTold { logger.notice("what operators ask for can be read again") }

@@ -21,8 +21,6 @@ import WorkerSettings
 /// - It has a thread and connections of its own, so it never delays a job. A worker whose broker lacks the queue works
 ///   as well without.
 final class BrokerLetterReporter: Sendable {
-    /// How many letters the broker hands out ahead, beside those that wait because results were refused.
-    private static let prefetch = 10
     /// How many results may be unconfirmed.
     private static let window = 1_000
     /// How many replies may be unconfirmed. They are few, because each may take the broker long.
@@ -37,7 +35,7 @@ final class BrokerLetterReporter: Sendable {
     private static var forbidden: Backoff { Backoff(base: .seconds(60), cap: .seconds(600)) }
 
     /// What keeps jobs from having results, and what a person is told of it.
-    private enum Trouble: String {
+    enum Trouble: String {
         /// The queue of letters, or the exchange of results, is missing or forbidden.
         case forbidden = "jobs that RabbitMQ ends in their queues get no results: run martlet topology apply"
         /// The broker does not take a result, for instance because a queue of results is full.
@@ -65,14 +63,25 @@ final class BrokerLetterReporter: Sendable {
     }
 
     /// What the thread knows from one connection to the next.
-    private struct Progress {
+    struct Progress {
         var writer: BrokerLetterWriter
         var refused = RefusedLetters()
         /// What a person was told; nil for nothing.
         var told: Trouble?
-        /// Whether the broker failed when it delivered a letter, so that letters are read one at a time.
-        var isCareful = false
+        /// How many letters the broker hands out ahead: ten beside those that wait because results were refused.
+        private(set) var prefetch = UInt16(RefusedLetters.most + 10)
         var random = Randomness()
+
+        /// The connection is gone. If the broker failed when it delivered a letter, letters are read one at a time from
+        /// now on.
+        ///
+        /// - Returns: What keeps jobs from having results; nil where a new connection may mend it.
+        mutating func connectionLost(over error: AMQPError) -> Trouble? {
+            refused.connectionLost()
+            let trouble = Trouble(error)
+            if trouble == .undeliverable { prefetch = 1 }
+            return trouble
+        }
     }
 
     private struct State {
@@ -128,13 +137,11 @@ final class BrokerLetterReporter: Sendable {
             do throws(AMQPError) {
                 try follow(&progress)
             } catch {
-                progress.refused.connectionLost()
+                let trouble = progress.connectionLost(over: error)
                 lost.ended(after: .now() - start)
                 forbidden.ended(after: .now() - start)
                 // The letter comes again at once, and is reported without the reply that was refused.
                 if couldWrite, !progress.writer.mayWriteToQueues { continue }
-                let trouble = Trouble(error)
-                if trouble == .undeliverable { progress.isCareful = true }
                 tell(trouble, error, &progress)
                 if !isStopping {
                     let wait =
@@ -173,8 +180,7 @@ final class BrokerLetterReporter: Sendable {
         defer { client.close() }
         let provesDeaths = client.brokerVersion?.provesDeaths ?? false
         let trusted = settings.jobsFrom.map { Array($0.utf8) }
-        let prefetch = progress.isCareful ? 1 : RefusedLetters.most + Self.prefetch
-        try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: UInt16(prefetch))
+        try client.startConsuming(queue: TopologyNames.brokerLettersQueue, prefetch: progress.prefetch)
         while !isStopping {
             for tag in progress.refused.takeDue(now: .now()) { try client.giveBack(tag) }
             guard let delivery = try client.receive(timeout: Self.step) else {

@@ -208,6 +208,23 @@ struct BrokerLetterTests {
         return BrokerLetterWriter(settings, now: { clock.now })
     }
 
+    @Test("Once the broker failed at a letter, letters are read one at a time, and a person is told the way out")
+    func careful() throws {
+        let many = UInt16(RefusedLetters.most) + 10
+        let rows: [(code: UInt16?, words: String?, prefetch: UInt16)] = [
+            (nil, nil, many), (320, nil, many), (403, "run martlet topology apply", many),
+            (404, "run martlet topology apply", many), (541, "it cannot deliver one of its letters", 1),
+        ]
+        for row in rows {
+            var progress = BrokerLetterReporter.Progress(writer: try writer(Clock()))
+            let trouble = progress.connectionLost(over: AMQPError(.connectionClosed, "closed", replyCode: row.code))
+            #expect(trouble?.rawValue.hasSuffix(row.words ?? "") ?? (row.words == nil), "\(row)")
+            #expect((trouble?.remedy?.contains("purge_queue") == true) == (row.code == 541), "\(row)")
+            _ = progress.connectionLost(over: AMQPError(.connectionLost, "lost"))
+            #expect(progress.prefetch == row.prefetch, "\(row)")
+        }
+    }
+
     @Test("Replies that take long end for a letter, and for its app's next ones, while all results go out")
     func slowReplies() throws {
         let clock = Clock()

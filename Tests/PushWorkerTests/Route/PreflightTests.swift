@@ -74,6 +74,24 @@ struct PreflightTests: RouteSuite {
         #expect(try look(at: notification(), [Self.command(.cancel)]) == "sent")
     }
 
+    @Test("a campaign that looks cancelled before all commands are read keeps its notifications back for seconds")
+    func undecided() throws {
+        let named = try notification(#","reference":"c-7/1""#)
+        let rows: [(action: ControlCommand.Action, seconds: Int)] = [(.cancel, 2), (.pause, 1_800)]
+        for row in rows {
+            let finding = preflight.look(
+                at: named, isPush: true, campaigns: CampaignIndex([Self.command(row.action)], cancels: false),
+                missing: [], at: Self.moment(1))
+            guard case .paused(.tier(let tier)) = finding else {
+                Issue.record("\(row): \(finding as Any)")
+                continue
+            }
+            // Of the tiers that hold jobs, the longest that ends within ten seconds.
+            #expect(RetryPolicy().allTiers[tier] == .seconds(row.seconds), "\(row)")
+            #expect(tier >= RetryPolicy().tiers.count)
+        }
+    }
+
     @Test("a notification whose time is over is reported so, whatever becomes of its campaign and its device token")
     func order() throws {
         let all = try notification(#","reference":"c-7/1","deadline":\#(Self.wallClock + 1_000)"#)

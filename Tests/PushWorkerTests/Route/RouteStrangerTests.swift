@@ -30,6 +30,10 @@ struct RouteStrangerTests: RouteSuite {
                 APNSResponse(status: 200, speaker: .unknown),
                 "status 200 without an apns-id, so it is not known who gave it"
             ),
+            (
+                APNSResponse(status: 201, speaker: .unknown),
+                "status 201, which APNs does not give, so it is not known who gave it"
+            ),
         ])
     func told(response: APNSResponse, words: String) throws {
         let route = try busyRoute()
