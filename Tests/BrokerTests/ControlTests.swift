@@ -222,7 +222,7 @@ struct ControlTests {
         try await second.stop()
     }
 
-    @Test("A worker that starts cancels by the whole stream: a resume at its end counts")
+    @Test("A worker that starts reads a stream of more commands than may be under way to its end, and goes by the last")
     func wholeStream() async throws {
         let stack = try await BrokerStack.start("control-whole", apps: Self.apps)
         let run = try Run(stack)

@@ -31,8 +31,6 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     private static let interval = Duration.seconds(2)
     /// How long the first drawing waits for reports and commands.
     private static let patience = Duration.seconds(5)
-    /// How long a node may take until its queues work. Before that it is no alarm that they do not.
-    private static let settling = Duration.seconds(30)
 
     @OptionGroup var place: StatusPlaceOptions
     @Flag(help: "Redraw it every two seconds, until Ctrl-C. Needs a terminal.") var watch = false
@@ -72,14 +70,13 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     /// What there is to know. In the first seconds of a node its queues are missing or have no leader, so an alarm about
     /// that is looked at again.
     private func settledFacts(_ place: StatusSource, _ letters: [StatusFacts.Letters]?) async throws -> StatusFacts {
-        let end = ContinuousClock.now.advanced(by: Self.settling)
+        let end = ContinuousClock.now.advanced(by: StatusDiagnosis.settling)
         while true {
             async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
             try await BlockingWork.run("reports") { place.reader.readOnce() }
             try await commands
             let facts = try await place.facts(letters: letters)
-            let isYoung = facts.activity.nodes?.contains { $0.uptime.map { $0 < Self.settling } ?? true } ?? false
-            guard isYoung, ContinuousClock.now < end, StatusDiagnosis(facts: facts).lacksQueues else { return facts }
+            guard StatusDiagnosis(facts: facts).maySettle, ContinuousClock.now < end else { return facts }
             try await Task.sleep(for: .seconds(1))
         }
     }

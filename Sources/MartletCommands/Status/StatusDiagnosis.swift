@@ -57,8 +57,14 @@ struct StatusDiagnosis {
     /// no statistics.
     private static let faults: Set<String> = ["crashed", "down", "minority", "stopped", "terminated"]
 
-    /// Whether queues are missing or cannot be used, as also in the first seconds of a node.
-    var lacksQueues: Bool { !(leaderless + missingObjects + unreadable).isEmpty }
+    /// How long a node may take until its queues work. Before that it is no alarm that they do not.
+    static let settling = Duration.seconds(30)
+
+    /// Whether queues are missing or cannot be used, and a node is so young that they may be there soon.
+    var maySettle: Bool {
+        let isYoung = facts.activity.nodes?.contains { $0.uptime.map { $0 < Self.settling } ?? true } ?? false
+        return isYoung && !(leaderless + missingObjects + unreadable).isEmpty
+    }
 
     private var leaderless: [StatusFinding] {
         let queues = ours.filter { queue in

@@ -406,6 +406,31 @@ struct StatusDiagnosisTests {
         #expect(advice { $0.routes[0].state = "parked" } == ["martlet health --ready --address \(written)"])
     }
 
+    @Test("Queues of a young node may be there soon, those of an older one not, and a fault of another kind stays one")
+    func settles() {
+        func maySettle(_ uptime: Duration?, _ change: (inout StatusFacts) -> Void) -> Bool {
+            StatusDiagnosis(
+                facts: StatusFixture.facts {
+                    $0.activity.nodes?[0].uptime = uptime
+                    change(&$0)
+                }
+            ).maySettle
+        }
+        let lacks: [(inout StatusFacts) -> Void] = [
+            { $0.queue("apns.q.jobs.shop") { ($0.leader, $0.state) = ("", "down") } },
+            { facts in
+                facts.objects = .init(queues: facts.activity.queues.map(\.name))
+                facts.activity.queues.removeAll { $0.name == "apns.q.dead" }
+            },
+            { $0.fleetTrouble = "no such stream" },
+        ]
+        for lack in lacks {
+            #expect(maySettle(.milliseconds(29_999), lack) && maySettle(nil, lack))
+            #expect(!maySettle(.seconds(30), lack))
+        }
+        #expect(!maySettle(.seconds(1)) { $0.activity.nodes?[0].hasDiskAlarm = true })
+    }
+
     @Test(
         "Versions are compared by their numbers",
         arguments: [

@@ -305,6 +305,19 @@ struct ConfigurationTests {
         #expect(errors.contains { $0.contains("is already claimed by route") } == overlap)
     }
 
+    @Test("thousands of topics are claimed in a moment")
+    func manyClaims() throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        let topics = (0..<3_000).map { "com.t\($0)" }.joined(separator: ", ")
+        let yaml = minimalConfiguration.replacingOccurrences(of: "com.example.app", with: topics)
+        let time = try ContinuousClock().measure {
+            let configuration = try fixture.load(yaml).get()
+            #expect(configuration.routes[0].topics.count == 3_000)
+        }
+        #expect(time < .seconds(5))
+    }
+
     @Test(
         "the collector of traces has an address, without a login and without the path for spans",
         arguments: [
