@@ -15,6 +15,8 @@ package struct AttemptFacts: Sendable {
     package var resends: Int
     /// How often APNs provably did not take the notification within this attempt.
     package var refusals: Int
+    /// Whether the notification goes out alone, to see whether APNs works: others wait for what becomes of it.
+    package var isAlone: Bool
     /// Whether the route suddenly reports so many dead tokens that its configuration is suspect.
     package var holdsDeadTokens: Bool
     /// How long a parked route waits before it probes.
@@ -23,8 +25,8 @@ package struct AttemptFacts: Sendable {
     /// Facts from their parts.
     package init(
         attempt: Int = 1, firstAttemptAt: Int64? = nil, deadline: Int64? = nil, expiration: Int64? = nil,
-        onUnknown: OnUnknown = .retry, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
-        probeDelay: Duration = .seconds(15)
+        onUnknown: OnUnknown = .retry, resends: Int = 0, refusals: Int = 0, isAlone: Bool = false,
+        holdsDeadTokens: Bool = false, probeDelay: Duration = .seconds(15)
     ) {
         self.attempt = attempt
         self.firstAttemptAt = firstAttemptAt
@@ -33,18 +35,19 @@ package struct AttemptFacts: Sendable {
         self.onUnknown = onUnknown
         self.resends = resends
         self.refusals = refusals
+        self.isAlone = isAlone
         self.holdsDeadTokens = holdsDeadTokens
         self.probeDelay = probeDelay
     }
 
     /// The facts of a job's notification.
     package init(
-        _ job: borrowing Job, resends: Int = 0, refusals: Int = 0, holdsDeadTokens: Bool = false,
-        probeDelay: Duration = .seconds(15)
+        _ job: borrowing Job, resends: Int = 0, refusals: Int = 0, isAlone: Bool = false,
+        holdsDeadTokens: Bool = false, probeDelay: Duration = .seconds(15)
     ) {
         self.init(
             attempt: job.attempt, firstAttemptAt: job.ageBegins, deadline: job.deadline,
             expiration: job.expiration, onUnknown: job.onUnknown, resends: resends, refusals: refusals,
-            holdsDeadTokens: holdsDeadTokens, probeDelay: probeDelay)
+            isAlone: isAlone, holdsDeadTokens: holdsDeadTokens, probeDelay: probeDelay)
     }
 }

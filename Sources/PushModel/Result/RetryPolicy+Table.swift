@@ -48,8 +48,8 @@ extension RetryPolicy {
     ///   status claims a success, the notification counts as sent without an answer.
     /// - After three resends, `Shutdown` and `IdleTimeout` are retried like other server errors, and
     ///   `ExpiredProviderToken` and `UnrelatedKeyIdInToken` park the route like a refused credential.
-    /// - A notification that APNs provably did not take is resent a hundred times. Then it is retried like one that
-    ///   could not be sent.
+    /// - A notification that APNs provably did not take is resent a hundred times, and one that goes out alone three
+    ///   times. Then it is retried like one that could not be sent.
     /// - If the credential is refused, a job with expiration 0 and no deadline is `rejected`: no tier may hold it.
     ///
     /// - Parameters:
@@ -62,7 +62,8 @@ extension RetryPolicy {
             return settle(answer, facts, now)
         case .unprocessed:
             if let report = expired(facts, at: now, nil) { return report }
-            guard facts.refusals >= Self.maximumRefusals else { return .resend }
+            let most = facts.isAlone ? Self.maximumLoneRefusals : Self.maximumRefusals
+            guard facts.refusals >= most else { return .resend }
             return settle(unreachable: "APNs did not take it \(facts.refusals) times", facts, now)
         case .unanswered(let cause):
             return settle(unanswered: cause.description, facts, now)

@@ -17,6 +17,9 @@ package struct RetryPolicy: Sendable, Equatable {
     /// How often a notification that APNs provably did not take is sent again within one attempt, at most. Sending
     /// again costs nothing. Without a limit, an APNs that takes nothing would make the worker send it for ever.
     package static let maximumRefusals = 100
+    /// The same for a notification that goes out alone, while others wait for what becomes of it. It may be the only one
+    /// that APNs does not take. Each try may take minutes then.
+    package static let maximumLoneRefusals = 3
 
     /// The delays before the second attempt, the third, the fourth, and every later one.
     static let ladder: [Duration] = [.seconds(15), .seconds(60), .seconds(300), .seconds(1_800)]

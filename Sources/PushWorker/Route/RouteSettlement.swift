@@ -104,6 +104,7 @@ final class RouteSettlement {
     ) {
         let facts = AttemptFacts(
             notification.job.job, resends: notification.resends, refusals: notification.refusals,
+            isAlone: destination.breaker.intake != .full,
             holdsDeadTokens: response?.answer.meaning.isDeadToken == true
                 && deadTokens.isSuspicious(inFlight: hosts.devices.inFlight),
             probeDelay: destination.breaker.probeDelay)

@@ -87,6 +87,7 @@ struct AnswerPageTests {
         #expect(Self.settle(.unprocessed) == .resend && rows[0].hasPrefix("sends again at once"))
         let most = RetryPolicy.maximumRefusals
         #expect(rows[0].contains("after \(most) times as *retry*"))
+        #expect(rows[0].contains("after \(RetryPolicy.maximumLoneRefusals) where it goes out alone"))
         let worn = AttemptFacts(refusals: most)
         #expect(Self.words(Self.settle(.unprocessed, worn)) == "retry")
         let last = AttemptFacts(attempt: Self.policy.maxAttempts, refusals: most)

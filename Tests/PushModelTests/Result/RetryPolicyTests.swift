@@ -252,6 +252,18 @@ struct RetryPolicyTests {
         #expect(report.detail?.hasPrefix("APNs did not take it 100 times") == true)
     }
 
+    @Test("what APNs does not take three times while others wait for it waits in a tier, so that another is tried")
+    func unprocessedAlone() {
+        func settled(_ refusals: Int) -> Settlement {
+            Self.policy.settle(.unprocessed, job: AttemptFacts(refusals: refusals, isAlone: true), now: Self.now)
+        }
+        #expect(settled(RetryPolicy.maximumLoneRefusals - 1) == .resend)
+        guard case .retry(_, attempt: 2) = settled(RetryPolicy.maximumLoneRefusals) else {
+            Issue.record("no tier")
+            return
+        }
+    }
+
     @Test("nothing is resent after its time")
     func unprocessedTooLate() {
         let facts = AttemptFacts(deadline: Self.now - 1)
