@@ -1,6 +1,6 @@
 """Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker, and the
 memory for their jobs."""
-import collections, os, re, shutil, signal, statistics, subprocess, sys, time
+import collections, json, os, re, shutil, signal, statistics, subprocess, sys, time
 
 from stack import footprint, memory
 
@@ -57,6 +57,31 @@ def pairs(bench):
         print(f"{form:10} {cpu[0]:8.2f} {cpu[1]:8.2f} {statistics.median(values):7.3f} {min(values):6.2f} "
               f"{max(values):6.2f}   {held} MiB", flush=True)
     return ratios
+
+
+# ---- instructions ----
+
+# Runs of both lengths are counted, and their difference is the cost of the jobs in between.
+SHORT, LONG = 1000, 3000
+
+
+def instructions(bench):
+    """Instructions of the floors per job, beside those of a worker that `count` keeps."""
+    rows = {}
+    for name, way in (("floor", "work"), ("lean", "lean")):
+        counts = []
+        for jobs in (SHORT, LONG):
+            out = bench.path(f"{name}-{jobs}.callgrind")
+            bench.measure_floor(way, jobs, tracer=("valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}"))
+            with open(out) as file:
+                counts.append(int(re.search(r"^(?:totals|summary): (\d+)", file.read(), re.M)[1]))
+        rows[name] = (counts[1] - counts[0]) // (LONG - SHORT)
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "count.json")) as file:
+        rows |= {kind: figures["all"] for kind, figures in json.load(file)["release"].items()}
+    print("\ninstructions per notification: the floors' own here, a worker's of count.json")
+    for name, count in rows.items():
+        print(f"{name:10} {count:8,} {count / rows['lean']:6.2f} × lean", flush=True)
+    return rows
 
 
 # ---- system calls ----

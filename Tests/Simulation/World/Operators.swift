@@ -49,8 +49,10 @@ final class Operators {
                 id: "\(commands)", action: action, target: target, author: "anna", issuedAt: world.time.wall),
             at: world.time.wall)
         for worker in world.workers {
-            let state = state
-            world.at(world.arrival(after: world.now)) { if worker.isAlive { worker.post(.control(state)) } }
+            // A worker that hears of a command has read the earlier ones, because commands stand in a stream.
+            world.at(world.arrival(after: world.now)) { [unowned self] in
+                if worker.isAlive { worker.post(.control(state)) }
+            }
         }
     }
 }
