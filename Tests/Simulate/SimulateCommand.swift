@@ -20,6 +20,7 @@ struct SimulateCommand: ParsableCommand {
     var again = 0
     @Option(help: "Leave out faults of this seed for as long as it still fails.") var shrink: UInt64?
     @Option(help: "Run this seed alone, and show its last events.") var trace: UInt64?
+    @Option(help: "How many of the last events are shown.") var lines = 60
     @Option(help: "Let a worker push --count notifications without a fault, for a count of its instructions.")
     var measure: CountedWork?
     @Flag(help: "Print a line for each seed.") var verbose = false
@@ -28,13 +29,13 @@ struct SimulateCommand: ParsableCommand {
         try Self.hashEquallyInAllProcesses()
         if let shrink { return try Shrinking(seed: shrink).run() }
         if let measure { return try measure.run(notifications: count) }
-        if let trace { return try Self.show(trace) }
+        if let trace { return try Self.show(trace, lines) }
         let runs = SeedRuns(
             try kept.map(Self.seeds) ?? [], from: seed, count: count,
             until: Date(timeIntervalSinceNow: Double(seconds)), verbose)
         DispatchQueue.concurrentPerform(iterations: max(1, min(cores, count))) { _ in runs.work() }
         print(runs.summary)
-        if let failed = runs.failed { try Self.show(failed) }
+        if let failed = runs.failed { try Self.show(failed, lines) }
         for (seed, digest) in runs.digests.sorted(by: { $0.key < $1.key }).prefix(again) {
             let other = try Self.digest(of: seed)
             guard other != digest else { continue }
@@ -78,8 +79,8 @@ struct SimulateCommand: ParsableCommand {
     }
 
     /// Runs one seed, and shows its last events.
-    private static func show(_ seed: UInt64) throws {
-        let simulation = try Simulation(seed: seed, isTraced: true)
+    private static func show(_ seed: UInt64, _ lines: Int) throws {
+        let simulation = try Simulation(seed: seed, traced: lines)
         do {
             let report = try simulation.run()
             if Isolation.isDue(seed) { try Isolation(seed: seed).run() }
@@ -196,7 +197,7 @@ private struct Shrinking {
             }
             size /= 2
         }
-        let simulation = try Simulation(seed: seed, skipping: skipped, isTraced: true)
+        let simulation = try Simulation(seed: seed, skipping: skipped, traced: 60)
         do { _ = try simulation.run() } catch { print("\(simulation.trace)\n\nseed \(seed): \(error)") }
         throw ExitCode.failure
     }

@@ -53,6 +53,8 @@ package final class ModelBroker {
     private(set) var alarm: String?
     /// How long a confirm takes. The world draws it.
     package var confirmDelay: () -> Duration = { .zero }
+    /// Hears of each message that comes back from a consumer.
+    var returned: (ModelMessage) -> Void = { _ in }
     /// How long a delivery may stay unsettled, in milliseconds; nil for ever.
     package var consumerTimeout: Int64? = 1_800_000
     package var channelMax: UInt16 = 2047

@@ -195,6 +195,7 @@ final class ModelQueue {
     func takeBack(_ entry: Entry, _ how: Return) {
         guard kind != .stream else { return }
         unacknowledged -= 1
+        broker.returned(entry.message)
         var entry = entry
         entry.returns += 1
         if how == .failed { entry.failures += 1 }

@@ -48,6 +48,8 @@ final class Jobs {
         var results: [Int: [Result]] = [:]
         /// The notifications that were replied to.
         var replied: Set<Int> = []
+        /// Whether the broker delivered it more than once.
+        var hasReturned = false
         /// When the latest notification had its first result.
         var answeredAt: MonotonicTime?
 
@@ -73,6 +75,10 @@ final class Jobs {
         func queues(_ names: [String]) -> [ModelQueue] { names.compactMap { world.broker.queues[$0] } }
         resultQueues = queues([TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue])
         replyQueues = queues(Self.replyQueues)
+        world.broker.returned = { [unowned self] message in
+            guard let id = message.properties[.messageID] else { return }
+            all[String(decoding: id, as: UTF8.self)]?.hasReturned = true
+        }
         world.broker.exchanges[TopologyNames.replies]?.bind(
             ModelExchange.Binding(key: Self.replyQueues[0], destination: .queue(Self.replyQueues[0])))
     }

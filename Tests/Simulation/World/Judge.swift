@@ -102,7 +102,10 @@ struct Judge {
             }
             if result.attempt > mostAttempts { throw found("was tried more often than allowed") }
         }
-        if accepted > 1, !results.contains(where: \.isRedelivered),
+        // A worker that pushed a job for the second time may die, or lose it, before it says so. The first worker knows
+        // the job when it comes again, and has reported it.
+        let isUnreported = job.hasReturned && results.count < accepted
+        if accepted > 1, !results.contains(where: \.isRedelivered), !isUnreported,
             job.wish.reportsUnknown || !results.contains(where: { $0.attempt > 1 })
         {
             throw found("was accepted \(accepted) times, and its results give no reason")

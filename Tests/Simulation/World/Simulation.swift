@@ -45,11 +45,11 @@ package final class Simulation {
     /// - Parameters:
     ///   - seed: The seed.
     ///   - skipping: The faults that are left out, by their numbers.
-    ///   - isTraced: Whether the latest events are kept in words.
-    package init(seed: UInt64, skipping: Set<Int> = [], isTraced: Bool = false) throws {
+    ///   - traced: How many of the latest events are kept in words.
+    package init(seed: UInt64, skipping: Set<Int> = [], traced: Int = 0) throws {
         let version = ModelBroker.Version.allCases[Int(seed % 3)]
         world = try World(seed: seed, version: version, yaml: Self.yaml)
-        if isTraced { world.trace = Trace() }
+        if traced > 0 { world.trace = Trace(length: traced) }
         jobs = Jobs(world)
         hasPoison = seed.isMultiple(of: 4)
         chaos = Chaos(world, seed: seed, skipping: skipping)
