@@ -69,7 +69,7 @@ test: swift packages-test python
 	@.ci/test
 
 # In a build folder of its own, so that neither build undoes the other's.
-check: swift packages-build
+check: swift python
 	@test -n "$(M)" || { echo 'Which module? Such as: make check M=PushModel' >&2; exit 64; }
 	MARTLET_ONLY="$(M)" swift test --scratch-path .build/check --no-parallel
 

@@ -14,6 +14,20 @@ struct FilePageTests {
         try FileManager.default.contentsOfDirectory(atPath: "\(repository)/\(directory)").sorted()
     }
 
+    @Test("Performance shows the instructions that count.json keeps")
+    func instructions() throws {
+        let rows = try Page(documentation: "Performance").rows("part", in: "Instructions")
+        let kept = try JSONDecoder().decode(
+            [String: [String: [String: Int]]].self, from: Data(Self.text("Tests/Benchmark/count.json").utf8))
+        let worker = try #require(kept["release"])
+        let kinds = try ["raw", "enveloped", "multicast"].map { try #require(worker[$0]) }
+        #expect(Set(rows.map { $0[0] }) == Set(kinds.flatMap(\.keys)))
+        for row in rows {
+            let shown = row.dropFirst().map { Int($0.replacing(",", with: "")) }
+            #expect(shown == kinds.map { $0[row[0]] ?? 0 }, "\(row[0])")
+        }
+    }
+
     @Test("Deploying lists the files for Kubernetes with the kinds of what they make, and no other")
     func kubernetes() throws {
         let rows = try Page(documentation: "Deploying").rows("file", in: "Kubernetes")
