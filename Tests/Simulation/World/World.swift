@@ -14,6 +14,8 @@ package final class World: @unchecked Sendable {
     private static let mostTurnsAtOnce = 20_000
 
     let time = WorldTime()
+    /// When it began, in milliseconds since 1970.
+    let start: Int64
     let blueprint: Blueprint
     let broker: ModelBroker
     private(set) lazy var apns = ModelAPNs(self, seed: seed)
@@ -44,6 +46,7 @@ package final class World: @unchecked Sendable {
     ///   - yaml: The workers' configuration.
     init(seed: UInt64, version: ModelBroker.Version, yaml: String) throws {
         self.seed = seed
+        start = time.truth
         random = SplitMix64(seed: seed)
         blueprint = try Blueprint.of(yaml)
         broker = ModelBroker(version, now: time.monotonic, wall: time.truth)
