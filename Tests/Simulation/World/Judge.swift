@@ -57,21 +57,20 @@ struct Judge {
     /// the earlier of two times (`ClockWatch`).
     private func judge(_ time: Int64, of job: Jobs.Job) throws(World.Finding) {
         let errors = world.time.errors
+        func found(_ what: String) -> World.Finding {
+            World.Finding(description: "\(job.id) was pushed \(what), at \((time - world.start) * 1_000) us")
+        }
         if let notBefore = job.wish.notBefore, time < notBefore - errors.ahead {
-            throw World.Finding(description: "\(job.id) was pushed \(notBefore - time) ms before its time, at \(clock(time))")
+            throw found("\(notBefore - time) ms before its time")
         }
         if let deadline = job.wish.deadline, time > deadline + Self.flight + errors.ahead + errors.behind {
-            throw World.Finding(description: "\(job.id) was pushed \(time - deadline) ms after its deadline, at \(clock(time))")
+            throw found("\(time - deadline) ms after its deadline")
         }
         for hold in world.operators.holds where holds(hold, job) {
             guard time > hold.from + Self.flight, time < hold.to else { continue }
-            throw World.Finding(
-                description: "\(job.id) was pushed \(time - hold.from) ms after \(hold.target) was held, at \(clock(time))")
+            throw found("\(time - hold.from) ms after \(hold.target) was held")
         }
     }
-
-    /// A time as the trace has it.
-    private func clock(_ time: Int64) -> String { "\((time - world.start) * 1_000) us" }
 
     /// Whether a hold concerns a job. What was pushed once before its campaign was held may be tried again.
     private func holds(_ hold: Operators.Hold, _ job: Jobs.Job) -> Bool {
