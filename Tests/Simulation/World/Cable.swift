@@ -42,6 +42,12 @@ final class Cable {
         (reachesPeer, reachesWorker) = (world.now, world.now)
     }
 
+    /// What it leads to, and how it is, for people.
+    var description: String {
+        (peer is ModelConnection ? "broker" : "APNs") + (isDeaf ? ", swallows everything" : "")
+            + (hasEnded ? ", ended by the peer" : "")
+    }
+
     // MARK: To the peer
 
     /// Takes what the worker has written.

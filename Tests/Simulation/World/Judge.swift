@@ -1,3 +1,4 @@
+import APNSClient
 import PushWorker
 import Text
 
@@ -12,8 +13,8 @@ struct Judge {
     let jobs: Jobs
     /// The most attempts of a notification.
     let mostAttempts: Int
-    /// The most connections of one worker to APNs, and to the broker.
-    let mostConnections: Int
+    /// How many routes a worker has.
+    let routes: Int
 
     /// Judges everything.
     ///
@@ -30,8 +31,8 @@ struct Judge {
         if world.broker.mostUnconfirmed > Self.mostUnconfirmed {
             throw World.Finding(description: "\(world.broker.mostUnconfirmed) publications waited for their confirms")
         }
-        for worker in world.workers where worker.cables.count > mostConnections {
-            throw World.Finding(description: "\(worker.name) has \(worker.cables.count) connections at the end")
+        for worker in world.workers where worker.cables.count > routes * APNSPoolConfiguration.automaticMaximum + 3 {
+            throw World.Finding(description: "\(worker.name) has \(worker.cables.count) connections at the end: \(worker.cables.map(\.description))")
         }
         try judgeJobs(try acceptedPushes())
     }

@@ -83,7 +83,7 @@ package final class Simulation {
         try chaos.stop()
         let last = world.now + Self.patience
         while !jobs.open.isEmpty, try world.step(until: last) { try jobs.takeResults() }
-        try Judge(world: world, jobs: jobs, mostAttempts: 4, mostConnections: 8).judge()
+        try Judge(world: world, jobs: jobs, mostAttempts: 4, routes: 2).judge()
         var report = Report()
         report.seconds = Double(world.now.nanoseconds(since: start)) / 1e9
         report.turns = world.workers.reduce(0) { $0 + $1.turns }
