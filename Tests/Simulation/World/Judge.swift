@@ -32,7 +32,8 @@ struct Judge {
             throw World.Finding(description: "\(world.broker.mostUnconfirmed) publications waited for their confirms")
         }
         for worker in world.workers where worker.cables.count > routes * APNSPoolConfiguration.automaticMaximum + 3 {
-            throw World.Finding(description: "\(worker.name) has \(worker.cables.count) connections at the end: \(worker.cables.map(\.description))")
+            let cables = worker.cables.map(\.description).joined(separator: "; ")
+            throw World.Finding(description: "\(worker.name) has too many connections at the end: \(cables)")
         }
         try judgeJobs(try acceptedPushes())
     }
