@@ -36,7 +36,8 @@ package final class Simulation {
     private let world: World
     private let jobs: Jobs
     private let chaos: Chaos
-    /// Whether there are notifications that APNs never takes: a GOAWAY comes before each. They slow their routes down.
+    /// Whether there are notifications that APNs never takes: a GOAWAY comes before each. Each costs its route minutes, so
+    /// they are few.
     private let hasPoison: Bool
     private var random: SplitMix64
 
@@ -119,7 +120,7 @@ package final class Simulation {
             case 9...12: "de1a002000"
             case 13...14: "fa11100700"
             case 15: "fa11100000"
-            case 16 where hasPoison: "90a1000000"
+            case 16 where hasPoison && draw(1...8) == 1: "90a1000000"
             case 17: "90a0000000"
             case 18: "c0de000800"
             default: "600d000000"
