@@ -41,6 +41,7 @@ package struct Isolation {
     /// The median of the seconds that the healthy route's jobs took.
     private func median(beside illness: String?) throws -> Double {
         let world = try World(seed: seed, version: .release43, yaml: Self.yaml)
+        defer { world.end() }
         let jobs = Jobs(world)
         var random = SplitMix64(seed: seed)
         try world.addWorker().start()

@@ -69,6 +69,7 @@ package final class Simulation {
     /// - Throws: `World.Finding`.
     package func run() throws -> Report {
         let start = world.now
+        defer { world.end() }
         for _ in 0..<2 { try world.addWorker().start() }
         let end = world.now + .seconds(draw(20...120))
         var nextJob = world.now

@@ -68,6 +68,11 @@ package final class World: @unchecked Sendable {
         return worker
     }
 
+    /// Ends all workers, so that their sockets are closed: a lane lives as long as its loop watches anything.
+    func end() {
+        for worker in workers { worker.kill() }
+    }
+
     // MARK: Chance
 
     /// Draws a number.
