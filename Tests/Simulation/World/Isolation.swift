@@ -3,15 +3,6 @@ import Text
 
 /// Whether a healthy route notices a sick one: the same jobs, without the sick route's and with them.
 package struct Isolation {
-    private static let yaml = """
-        lanes: 1
-        retry: { max_attempts: 4, max_age: 10m, tiers: [2s, 15s, 1m] }
-        credentials:
-          - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
-        routes:
-          - { name: shop, environment: production, topics: [com.example.shop], credential: key }
-          - { name: bank, environment: production, topics: [com.example.bank], credential: key }
-        """
     /// How device tokens of the sick route begin: no answer, 503, 429, a reset, a connection that ends, an answer after
     /// ten seconds.
     private static let illnesses = ["0ff00000", "bad01503", "bad01429", "c0de0002", "c105ed00", "de1a009999"]
@@ -40,7 +31,7 @@ package struct Isolation {
 
     /// The median of the seconds that the healthy route's jobs took.
     private func median(beside illness: String?) throws -> Double {
-        let world = try World(seed: seed, version: .release43, yaml: Self.yaml)
+        let world = try World(seed: seed, version: .release43, yaml: Simulation.yaml)
         defer { world.end() }
         let jobs = Jobs(world)
         var random = SplitMix64(seed: seed)

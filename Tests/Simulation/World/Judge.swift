@@ -1,13 +1,15 @@
 import APNSClient
-import PushWorker
 import Text
 
 @testable import APNSSimulator
+@testable import PushWorker
 
 /// Says what must not be, once all is over.
 struct Judge {
     /// How long a request may be under way, in milliseconds.
     private static let flight: Int64 = 200
+    /// A worker consumes on one connection to the broker and publishes on another. A third may be on its way out.
+    private static let brokerConnections = 3
 
     let world: World
     let jobs: Jobs
@@ -28,18 +30,16 @@ struct Judge {
         if world.apns.violations > 0 {
             throw World.Finding(description: "a worker opened more streams than APNs allows")
         }
-        if world.broker.mostUnconfirmed > Self.mostUnconfirmed {
+        if world.broker.mostUnconfirmed > PublishChannels.window {
             throw World.Finding(description: "\(world.broker.mostUnconfirmed) publications waited for their confirms")
         }
-        for worker in world.workers where worker.cables.count > routes * APNSPoolConfiguration.automaticMaximum + 3 {
+        let most = routes * APNSPoolConfiguration.automaticMaximum + Self.brokerConnections
+        for worker in world.workers where worker.cables.count > most {
             let cables = worker.cables.map(\.description).joined(separator: "; ")
             throw World.Finding(description: "\(worker.name) has too many connections at the end: \(cables)")
         }
         try judgeJobs(try acceptedPushes())
     }
-
-    /// The most unconfirmed publications of one channel (`PublishChannels.window`).
-    private static let mostUnconfirmed = 4_000
 
     /// How often APNs accepted each device token. Judges the time of each push.
     private func acceptedPushes() throws(World.Finding) -> [String: Int] {

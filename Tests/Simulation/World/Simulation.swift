@@ -19,7 +19,7 @@ package final class Simulation {
         package init() {}
     }
 
-    private static let yaml = """
+    static let yaml = """
         lanes: 1
         retry: { max_attempts: 4, max_age: 10m, tiers: [2s, 15s, 1m] }
         credentials:
