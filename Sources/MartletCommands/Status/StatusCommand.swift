@@ -55,7 +55,12 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
         let place = try place.open()
         guard !watch else { return try await follow(place) }
         let letters = reasons ? try await BlockingWork.run("letters") { try place.letters() } : nil
-        let facts = try await settledFacts(place, letters)
+        let facts = try await Self.settled {
+            async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
+            try await BlockingWork.run("reports") { place.reader.readOnce() }
+            try await commands
+            return try await place.facts(letters: letters)
+        }
         let findings = StatusDiagnosis(facts: facts).findings
         switch format.output {
         case .text:
@@ -69,16 +74,19 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
 
     /// What there is to know. In the first seconds of a node its queues are missing or have no leader, so an alarm about
     /// that is looked at again.
-    private func settledFacts(_ place: StatusSource, _ letters: [StatusFacts.Letters]?) async throws -> StatusFacts {
-        let end = ContinuousClock.now.advanced(by: StatusDiagnosis.settling)
-        while true {
-            async let commands: Void = BlockingWork.run("commands") { place.control.readOnce() }
-            try await BlockingWork.run("reports") { place.reader.readOnce() }
-            try await commands
-            let facts = try await place.facts(letters: letters)
-            guard StatusDiagnosis(facts: facts).maySettle, ContinuousClock.now < end else { return facts }
-            try await Task.sleep(for: .seconds(1))
+    ///
+    /// - Parameters:
+    ///   - clock: Waits a second between two looks, for as long as a node may be young.
+    ///   - look: Asks for all of it.
+    static func settled(
+        by clock: some Clock<Duration> = ContinuousClock(), look: () async throws -> StatusFacts
+    ) async throws -> StatusFacts {
+        for _ in 0..<StatusDiagnosis.settling.components.seconds {
+            let facts = try await look()
+            guard StatusDiagnosis(facts: facts).maySettle else { return facts }
+            try await clock.sleep(for: .seconds(1))
         }
+        return try await look()
     }
 
     /// Draws until Ctrl-C, from when reports and commands were read. If the management API fails, it draws the failure,

@@ -53,6 +53,9 @@ final class BrokerLetterReporter: Sendable {
             }
         }
 
+        /// Whether it is over once the broker has no letter to deliver. Refused results may be of letters that wait here.
+        var endsWithTheLetters: Bool { self != .refused }
+
         /// How to get past it; nil where the trouble says so, or a wait helps.
         var remedy: String? {
             guard self == .undeliverable else { return nil }
@@ -185,7 +188,7 @@ final class BrokerLetterReporter: Sendable {
             for tag in progress.refused.takeDue(now: .now()) { try client.giveBack(tag) }
             guard let delivery = try client.receive(timeout: Self.step) else {
                 // Nothing waits for its results here.
-                if progress.told == .forbidden || progress.told == .undeliverable { tellEnd(&progress) }
+                if progress.told?.endsWithTheLetters == true { tellEnd(&progress) }
                 // This answers the heartbeats of the connection that publishes.
                 _ = try client.takeOutcomes()
                 continue

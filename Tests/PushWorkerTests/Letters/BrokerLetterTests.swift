@@ -220,9 +220,11 @@ struct BrokerLetterTests {
             let trouble = progress.connectionLost(over: AMQPError(.connectionClosed, "closed", replyCode: row.code))
             #expect(trouble?.rawValue.hasSuffix(row.words ?? "") ?? (row.words == nil), "\(row)")
             #expect((trouble?.remedy?.contains("purge_queue") == true) == (row.code == 541), "\(row)")
+            #expect(trouble?.endsWithTheLetters ?? true, "\(row)")
             _ = progress.connectionLost(over: AMQPError(.connectionLost, "lost"))
             #expect(progress.prefetch == row.prefetch, "\(row)")
         }
+        #expect(!BrokerLetterReporter.Trouble.refused.endsWithTheLetters)
     }
 
     @Test("Replies that take long end for a letter, and for its app's next ones, while all results go out")

@@ -55,6 +55,10 @@ package final class ModelBroker {
     package var confirmDelay: () -> Duration = { .zero }
     /// Hears of each message that comes back from a consumer.
     var returned: (ModelMessage) -> Void = { _ in }
+    /// Hears of each message that a client published and is told now that a queue has.
+    var confirmed: (ModelMessage) -> Void = { _ in }
+    /// Hears of each message that a client acknowledged, once it is gone from its queue.
+    var acknowledged: (ModelMessage, ModelQueue) -> Void = { _, _ in }
     /// How long a delivery may stay unsettled, in milliseconds; nil for ever.
     package var consumerTimeout: Int64? = 1_800_000
     package var channelMax: UInt16 = 2047
@@ -113,6 +117,16 @@ package final class ModelBroker {
         for connection in connections {
             for channel in connection.sortedChannels { channel.forget(queue) }
         }
+    }
+
+    /// Whether a message stands in a queue, or is with a consumer of it.
+    func has(_ isWanted: (ModelMessage, ModelQueue) -> Bool) -> Bool {
+        sortedQueues.contains { queue in queue.messages.contains { isWanted($0, queue) } }
+            || connections.contains { connection in
+                connection.sortedChannels.contains { channel in
+                    channel.open.contains { isWanted($0.delivery.entry.message, $0.delivery.queue) }
+                }
+            }
     }
 
     private func sortQueues() { sortedQueues = queues.values.sorted { $0.name < $1.name } }

@@ -41,6 +41,15 @@ final class ModelChannel {
         var timeout: MonotonicTime
     }
 
+    /// What a publisher will hear.
+    private struct Answer {
+        let due: MonotonicTime
+        let number: UInt64
+        let isStored: Bool
+        /// The message, where a queue took it.
+        let message: ModelMessage?
+    }
+
     let number: UInt16
     private unowned let connection: ModelConnection
     private let broker: ModelBroker
@@ -55,7 +64,7 @@ final class ModelChannel {
     private var published: UInt64 = 0
     private var unconfirmed: Set<UInt64> = []
     /// Answers that are on their way, with the time at which they leave.
-    private var answers: [(due: MonotonicTime, number: UInt64, isStored: Bool)] = []
+    private var answers: [Answer] = []
     /// When the first of them leaves.
     private var answersFrom = MonotonicTime.distantFuture
     /// No open delivery has waited too long before.
@@ -96,7 +105,10 @@ final class ModelChannel {
             body = []
         case .get(let queue): try get(queue)
         case .acknowledge(let tag, let multiple):
-            for one in try settle(tag, multiple, 80) { one.queue.acknowledged(one.entry) }
+            for one in try settle(tag, multiple, 80) {
+                one.queue.acknowledged(one.entry)
+                broker.acknowledged(one.entry.message, one.queue)
+            }
         case .reject(let tag, let requeue):
             for one in try settle(tag, false, 90) { giveUp(one, requeue, .failed) }
         case .negativeAcknowledge(let tag, let multiple, let requeue):
@@ -325,15 +337,19 @@ final class ModelChannel {
         let message = ModelMessage(
             exchange: exchange, routingKey: key, properties: properties, body: body, original: bytes)
         var confirm: ModelConfirm?
+        var isUnrouted = false
         if confirms {
             published += 1
             let number = published
             unconfirmed.insert(number)
             broker.mostUnconfirmed = max(broker.mostUnconfirmed, unconfirmed.count)
-            confirm = ModelConfirm(whereNobodyTakesIt: .stored) { [weak self] in self?.answer(number, $0) }
+            confirm = ModelConfirm(whereNobodyTakesIt: .stored) { [weak self] in
+                self?.answer(number, $0, of: isUnrouted ? nil : message)
+            }
         }
         connection.published()
         broker.route(message, confirm: confirm) { [self] in
+            isUnrouted = true
             guard isMandatory else { return }
             send(60, 50) {
                 $0.u16(312)
@@ -345,9 +361,9 @@ final class ModelChannel {
         }
     }
 
-    private func answer(_ number: UInt64, _ isStored: Bool) {
+    private func answer(_ number: UInt64, _ isStored: Bool, of message: ModelMessage?) {
         let due = broker.now + broker.confirmDelay()
-        answers.append((due, number, isStored))
+        answers.append(Answer(due: due, number: number, isStored: isStored, message: message))
         answersFrom = min(answersFrom, due)
         if due <= broker.now { broker.touched(self) }
     }
@@ -359,7 +375,10 @@ final class ModelChannel {
         let due = answers.filter { $0.due <= broker.now }.sorted { $0.number < $1.number }
         answers.removeAll { $0.due <= broker.now }
         answersFrom = answers.map(\.due).min() ?? .distantFuture
-        for one in due { unconfirmed.remove(one.number) }
+        for one in due {
+            unconfirmed.remove(one.number)
+            if one.isStored, let message = one.message { broker.confirmed(message) }
+        }
         var rest = due.filter(\.isStored).map(\.number)
         let lowest = unconfirmed.min() ?? .max
         let refused = due.filter { !$0.isStored }.map(\.number)

@@ -46,6 +46,8 @@ final class Jobs {
         var isConfirmed = false
         /// The results of each notification.
         var results: [Int: [Result]] = [:]
+        /// The notifications with a result that the broker confirmed.
+        var settled: Set<Int> = []
         /// The notifications that were replied to.
         var replied: Set<Int> = []
         /// Whether the broker delivered it more than once.
@@ -79,6 +81,8 @@ final class Jobs {
             guard let id = message.properties[.messageID] else { return }
             all[String(decoding: id, as: UTF8.self)]?.hasReturned = true
         }
+        world.broker.confirmed = { [unowned self] in confirmed($0) }
+        world.broker.acknowledged = { [unowned self] in acknowledged($0, $1) }
         world.broker.exchanges[TopologyNames.replies]?.bind(
             ModelExchange.Binding(key: Self.replyQueues[0], destination: .queue(Self.replyQueues[0])))
     }
@@ -124,6 +128,44 @@ final class Jobs {
             all[id]?.isConfirmed = true
             open.insert(id)
         }
+    }
+
+    // MARK: The order of confirms and acknowledgements
+
+    private func confirmed(_ message: ModelMessage) {
+        guard message.exchange == TopologyNames.results else { return }
+        for result in ResultFields.read(message.body) {
+            if let index = result.index { all[result.job]?.settled.insert(index) }
+        }
+    }
+
+    /// Sees that nothing is acknowledged before all of it was confirmed: a notification without such a result still stands
+    /// in a queue.
+    private func acknowledged(_ message: ModelMessage, _ queue: ModelQueue) {
+        guard Self.holdsJobs(queue), let (id, indexes) = notifications(of: message), let job = all[id] else { return }
+        for index in indexes where !job.settled.contains(index) {
+            let stands = world.broker.has { other, queue in
+                guard Self.holdsJobs(queue), let (otherID, others) = notifications(of: other) else { return false }
+                return otherID == id && others.contains(index)
+            }
+            guard !stands else { continue }
+            return world.found("\(id)/\(index) was acknowledged in \(queue.name), and no result of it was confirmed")
+        }
+    }
+
+    private static func holdsJobs(_ queue: ModelQueue) -> Bool {
+        TopologyNames.holdsJobs(queue.name) || queue.name == TopologyNames.brokerLettersQueue
+    }
+
+    /// The notifications that a job, or a copy of it, is about.
+    private func notifications(of message: ModelMessage) -> (job: String, indexes: [Int])? {
+        guard let bytes = message.properties[.messageID] else { return nil }
+        let id = String(decoding: bytes, as: UTF8.self)
+        guard let count = all[id]?.wish.tokens.count else { return nil }
+        guard let listed = message.properties.headers?["\(HeaderName.indexes)"]?.string,
+            let ranges = IndexRanges.parse(Array(listed.utf8).span, limit: count)
+        else { return (id, Array(0..<count)) }
+        return (id, (0..<count).filter { ranges.next(from: $0, of: count) == $0 })
     }
 
     // MARK: Consumers of results

@@ -34,6 +34,9 @@ package final class World: @unchecked Sendable {
     /// A digest of all that happened.
     private(set) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    /// What was seen in the middle of an event.
+    private var finding: Finding?
+
     var now: MonotonicTime { time.monotonic }
     /// How many events there were.
     package var events: Int { agenda.noted }
@@ -104,6 +107,9 @@ package final class World: @unchecked Sendable {
     /// Adds something that happened to the digest.
     func note(_ number: UInt64) { digest = (digest ^ number) &* 0x100_0000_01b3 }
 
+    /// Ends the run after the present event.
+    func found(_ description: String) { finding = finding ?? Finding(description: description) }
+
     /// Goes on to the next moment at which something happens, and lets it happen.
     ///
     /// - Parameter end: When to stop.
@@ -127,6 +133,7 @@ package final class World: @unchecked Sendable {
             turnsAtOnce += 1
             note(now.nanoseconds)
         }
+        if let finding { throw finding }
         guard turnsAtOnce < Self.mostTurnsAtOnce else {
             throw Finding(description: "a lane was turned \(turnsAtOnce) times at one moment: it never rests")
         }
