@@ -29,7 +29,7 @@ enum BrokerFuzzing {
             job: found.job, refusal: found.refusal, deliveryTag: 1, generation: 1, properties: properties, receivedAt: 0
         )
         _ = job.redeliveryKey
-        while let index = job.nextIndex() {
+        while let index = job.next()?.index {
             _ = job.job.apnsID(index)
             _ = job.job.tokenDefect(index)
             var text: [UInt8] = []

@@ -65,8 +65,8 @@ struct BrokerLetter {
             job: read, refusal: report, deliveryTag: 0, generation: 0, properties: delivery.properties,
             receivedAt: now)
         var indexes: [Int] = []
-        while let index = job.nextIndex() { indexes.append(index) }
-        self.indexes = indexes.isEmpty ? [0] : indexes
+        while let notification = job.next() { indexes.append(notification.index) }
+        self.indexes = indexes
     }
 
     /// The environment and the topic to which the results belong, and the route, for letters of no app.

@@ -29,6 +29,10 @@ extension RouteCounters {
             help: "Notifications of jobs that came again and are not begun again: known, or still under way.",
             isDetail: true),
         Metric(
+            path: \.settledTwice, name: "martlet_settled_twice_total",
+            help: "Notifications that were to be settled a second time, which was refused: a defect of Martlet.",
+            isDetail: true),
+        Metric(
             path: \.cooled, name: "martlet_notifications_cooled_total",
             help: "Notifications that waited in a tier, because APNs had had too many for their device token.",
             isDetail: true),

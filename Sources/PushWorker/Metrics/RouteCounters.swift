@@ -26,6 +26,8 @@ package struct RouteCounters: Sendable, Equatable {
     /// Notifications of jobs that came again and were not begun again: their outcome is known, or the job is still
     /// under way.
     package var duplicatesSuppressed = 0
+    /// How often a notification was to be settled a second time, which was refused.
+    package var settledTwice = 0
     /// Notifications that waited in a tier, because APNs had had too many for their device token.
     package var cooled = 0
     /// Notifications that waited in a tier, because their `not_before` had not come.

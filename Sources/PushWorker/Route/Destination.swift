@@ -167,10 +167,10 @@ final class Destination {
     private func next(of jobClass: JobClass) -> Notification? {
         if let resend = resends.popFirst(of: jobClass) { return resend }
         while let job = waiting.first(of: jobClass) {
-            let index = job.nextIndex()
+            let notification = job.next()
             // A job leaves as soon as all of it is handed out, so that a route without work is seen to have none.
             if !job.hasMore { _ = waiting.popFirst(of: jobClass) }
-            if let index { return Notification(job: job, index: index) }
+            if let notification { return notification }
         }
         return nil
     }
@@ -214,7 +214,7 @@ final class Destination {
         var begun: [Notification] = []
         waiting.removeAll { job in
             guard job.isStarted, job.job.isMulticast, isWanted(job) else { return false }
-            while let index = job.nextIndex() { begun.append(Notification(job: job, index: index)) }
+            while let notification = job.next() { begun.append(notification) }
             return true
         }
         resends.removeAll { resend in

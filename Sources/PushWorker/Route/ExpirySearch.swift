@@ -95,9 +95,8 @@ final class ExpirySearch {
             while !outbox.isCongested, unsent < RouteSettlement.mostSettledUnsent,
                 let (job, tier) = takeOne(from: host, mayReceive: mayReceive, at: moment)
             {
-                while let index = job.nextIndex() {
+                while let notification = job.next() {
                     unsent += 1
-                    let notification = Notification(job: job, index: index)
                     if settlement.isSettledUnsent(notification, on: host, at: moment) { continue }
                     if let tier { settlement.postpone(notification, to: tier, at: moment) }
                 }

@@ -94,17 +94,20 @@ final class Outbox {
     ///   - content: What became of the notification.
     ///   - note: The number of the note in the journal that the message waits for; nil for none.
     func publish(_ notification: Notification, _ content: ResultContent, note: UInt64?) {
+        publish(notification.index, content, of: notification.job, note: note)
+    }
+
+    private func publish(_ index: Int, _ content: ResultContent, of job: JobInFlight, note: UInt64?) {
         var content = content
-        let job = notification.job
         if let address = job.job.replyTo {
             let bytes = job.job.bytes
             guard let refusal = ReplyWay.refusal(of: bytes.span.extracting(address), allowed: replyPattern) else {
-                return publish(notification.index, content, isReply: true, for: job, note: note)
+                return publish(index, content, isReply: true, for: job, note: note)
             }
             tally.counters.repliesLost += 1
             content.report.addDetail("no reply was sent: \(refusal)")
         }
-        publish(notification.index, content, isReply: false, for: job, note: note)
+        publish(index, content, isReply: false, for: job, note: note)
     }
 
     /// Publishes a result or a reply: at the end of the turn together with others, or as a message of its own.
@@ -247,7 +250,7 @@ final class Outbox {
         for index in indexes ?? all.prefix(while: { $0 != nil }).compactMap(\.self) {
             tally.counters.outcomes.count(final.outcome, final.reason)
             let content = ResultContent(report: final, finishedAt: moment.wall)
-            publish(Notification(job: job, index: index), content, note: nil)
+            publish(index, content, of: job, note: nil)
         }
         publish(.deadLetter(final, indexes: indexes), for: job)
     }

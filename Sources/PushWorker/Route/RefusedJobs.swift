@@ -53,8 +53,9 @@ struct RefusedJobs {
     /// The next notification to report; nil where its result may not be queued now.
     mutating func next(_ publisher: Publisher, of route: Int) -> Notification? {
         guard let job = jobs.first, mayReport(publisher, of: route) else { return nil }
-        if job.unsettled == 1 { jobs.removeFirst() }
-        return Notification(job: job, index: job.nextIndex() ?? 0)
+        let notification = job.next()
+        if !job.hasMore { jobs.removeFirst() }
+        return notification
     }
 
     /// Takes out the jobs of which nothing was reported yet, so that another worker may report them.

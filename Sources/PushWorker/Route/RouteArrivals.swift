@@ -123,9 +123,8 @@ final class RouteArrivals {
             job.isRejected = isRejected
             deliveries.took(job)
             if let tier {
-                while let index = job.nextIndex() {
-                    settlement.waitInTier(
-                        Notification(job: job, index: index), tier, attempt: job.job.attempt, at: moment)
+                while let notification = job.next() {
+                    settlement.waitInTier(notification, tier, attempt: job.job.attempt, at: moment)
                 }
             } else {
                 outbox.refuse(job)
@@ -160,13 +159,12 @@ final class RouteArrivals {
     private func takeIn(_ job: JobInFlight, at moment: Moment) {
         isSendingOn = job.job.isEarly(at: moment.wall) && !settlement.isCancelled(job, at: moment)
         if isSendingOn { return settlement.hold(job, at: moment) }
-        guard !hosts.take(job) else { return }
+        guard !hosts.take(job), let notification = job.next() else { return }
         let setting = Destination.Kind(job.job.operation).setting
         let environment = (job.job.environment ?? .production).rawValue
         let detail = "the worker knows no host for this: set \(setting).\(environment) in its configuration"
         settlement.report(
-            Notification(job: job, index: job.nextIndex() ?? 0),
-            FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+            notification, FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
     }
 
     /// Carries out the verdict on the job that a delivery became.

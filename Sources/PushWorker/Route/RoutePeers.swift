@@ -61,7 +61,7 @@ struct RoutePeers {
     /// A job goes back to the broker, for another worker.
     func giveBackLent(_ job: JobInFlight) {
         // If the channel of the lent delivery is gone by then, the job goes on with its next delivery.
-        job.postpone(Notification(job: job, index: job.job.nextIndex(from: 0) ?? 0))
+        job.postponeUnsent()
         giveUpLent(job, .givenBack)
     }
 

@@ -234,17 +234,16 @@ final class RouteSettlement {
     func hold(_ job: JobInFlight, at moment: Moment) {
         guard let tier = preflight.holdingTier(of: job, missing: outbox.missingTiers, at: moment) else {
             let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
-            while let index = job.nextIndex() {
+            while let notification = job.next() {
                 report(
-                    Notification(job: job, index: index),
-                    FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+                    notification, FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
             }
             return
         }
         job.isHeld = true
-        while let index = job.nextIndex() {
+        while let notification = job.next() {
             tally.counters.held += 1
-            postpone(Notification(job: job, index: index), to: tier, at: moment)
+            postpone(notification, to: tier, at: moment)
         }
     }
 
@@ -283,8 +282,8 @@ final class RouteSettlement {
     func waitInTier(
         _ notification: Notification, _ tier: Int, attempt: Int, wasAttempted: Bool = true, at moment: Moment
     ) {
-        goOn(
-            with: notification, as: .retry(tier: tier, attempt: attempt, wasAttempted: wasAttempted), at: moment)
+        guard settles(notification, at: moment) else { return }
+        goOn(with: notification, as: .retry(tier: tier, attempt: attempt, wasAttempted: wasAttempted))
     }
 
     /// Lets a notification that cannot be sent now wait in a tier, its attempt unchanged.
@@ -300,6 +299,7 @@ final class RouteSettlement {
         apnsMilliseconds: Int64? = nil, uniqueID: [UInt8]? = nil, broadcastChannel: BroadcastChannelAnswer? = nil,
         isSuppressed: Bool = false, note: UInt64? = nil
     ) {
+        guard settles(notification, at: moment) else { return }
         let content = ResultContent(
             report: report, apnsUniqueID: uniqueID, broadcastChannel: broadcastChannel,
             finishedAt: finishedAt ?? moment.wall,
@@ -309,20 +309,28 @@ final class RouteSettlement {
         outbox.publish(notification, content, note: note)
         // The broker writes the dead letter of a rejected delivery.
         if report.outcome.isDeadLetter, report.leavesDeadLetter, !notification.job.isRejected {
-            goOn(with: notification, as: .deadLetter(report), at: moment)
+            goOn(with: notification, as: .deadLetter(report))
         } else {
-            notification.job.settled(at: moment.wall)
             publishGroupsIfSettled(notification.job)
         }
     }
 
-    /// Settles a notification whose job goes on as a copy.
+    /// Notes that a notification has its settlement. The only caller of `JobInFlight.settle`.
+    ///
+    /// - Returns: False where it had one, which is a defect of the worker: nothing may follow then.
+    private func settles(_ notification: Notification, at moment: Moment) -> Bool {
+        guard !notification.job.settle(notification, at: moment.wall) else { return true }
+        assertionFailure("notification \(notification.index) of a job is settled twice")
+        tally.counters.settledTwice += 1
+        return false
+    }
+
+    /// Lets a job go on as a copy, for a notification that has its settlement.
     ///
     /// The copy of a job with one notification is published at once. Copies of a multicast job are gathered. Copies are
     /// also gathered where the job's channel is gone, because the delivery may never come back to this worker.
-    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose, at moment: Moment) {
+    private func goOn(with notification: Notification, as purpose: JobInFlight.Purpose) {
         let job = notification.job
-        job.settled(at: moment.wall)
         if job.job.isMulticast || !deliveries.holds(job) {
             job.gather(purpose, index: notification.index)
             publishGroupsIfSettled(job)

@@ -1,6 +1,26 @@
 import PushModel
 import Text
 
+/// The right to settle one notification of a job. The job hands out each once (``JobInFlight/next()``).
+struct Notification {
+    /// The job it belongs to.
+    let job: JobInFlight
+    /// Its position in `device_tokens`; 0 for a job with one token.
+    let index: Int
+    /// How often it was sent again without costing an attempt.
+    var resends = 0
+    /// How often APNs said that it did not process the notification.
+    var refusals = 0
+
+    fileprivate init(job: JobInFlight, index: Int) { (self.job, self.index) = (job, index) }
+
+    /// Whether it was sent before in the present attempt.
+    var wasSent: Bool { resends > 0 || refusals > 0 }
+
+    /// Whether it is its job's only notification and nothing was published for it yet.
+    var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }
+}
+
 /// One delivery that is being worked on, until it is acknowledged.
 ///
 /// The job owns the message's single buffer. Confined to its lane. A job with one token uses no array. A multicast job
@@ -75,8 +95,10 @@ final class JobInFlight {
 
     /// The index at which the search for the next notification to send starts.
     private var cursor = 0
-    /// Notifications that have no settlement yet.
+    /// How many notifications have no settlement yet.
     private(set) var unsettled: Int
+    /// The notifications that have one.
+    private var settled = IndexBits()
     /// Publications that are not confirmed yet.
     private(set) var unconfirmed = 0
     /// Retry copies and dead letters that are published later. A multicast job publishes them once all its
@@ -125,11 +147,13 @@ final class JobInFlight {
     /// Whether nothing is left to do but to acknowledge.
     var isFinished: Bool { unsettled == 0 && unconfirmed == 0 }
 
-    /// The next notification that was not handed out yet; nil when all were.
-    func nextIndex() -> Int? {
-        guard let index = job.nextIndex(from: cursor) else { return nil }
+    /// Hands out the next notification; nil when all were. A refused job of which no notification could be read has one
+    /// nevertheless, so that the job gets a result.
+    func next() -> Notification? {
+        let stand = refusal != nil && cursor == 0 ? 0 : nil
+        guard let index = job.nextIndex(from: cursor) ?? stand else { return nil }
         cursor = index + 1
-        return index
+        return Notification(job: self, index: index)
     }
 
     /// How many notifications were not handed out yet; an upper bound for a job about some indexes only.
@@ -141,10 +165,15 @@ final class JobInFlight {
     /// Whether some notification was handed out already.
     var isStarted: Bool { cursor > 0 }
 
-    /// One notification has its settlement.
-    func settled(at wallClock: Int64) {
+    /// A notification gets its settlement.
+    ///
+    /// - Returns: False where it had one already. Then nothing may follow: another notification of the job would never
+    ///   be settled, or the job would be acknowledged before that.
+    func settle(_ notification: Notification, at wallClock: Int64) -> Bool {
+        guard settled.insert(notification.index) else { return false }
         unsettled -= 1
         settledAt = wallClock
+        return true
     }
 
     /// A publication was queued, or results of the job went into a batch.
@@ -194,10 +223,21 @@ final class JobInFlight {
         postponed.append((notification.index, notification.resends))
     }
 
+    /// The job goes back to the broker, and nothing of it was sent. If its only notification was handed out before, that
+    /// one is handed out again should the broker deliver the job to this lane.
+    func postponeUnsent() {
+        guard isStarted, let index = job.nextIndex(from: 0) else { return }
+        postponed.append((index, 0))
+    }
+
     /// Takes out the notifications that were postponed.
     func takePostponed() -> [Notification] {
         defer { postponed.removeAll() }
-        return postponed.map { Notification(job: self, index: $0.index, resends: $0.resends) }
+        return postponed.map { index, resends in
+            var again = Notification(job: self, index: index)
+            again.resends = resends
+            return again
+        }
     }
 
     /// Takes out the groups. Each is published once.
@@ -213,5 +253,26 @@ final class JobInFlight {
         let position = known ?? groups.count - 1
         groups[position].indexes.append(index)
         if case .deadLetter(let report) = purpose { groups[position].invalidSince[index] = report.tokenInvalidSince }
+    }
+}
+
+/// Positions in `device_tokens`: a bit for each, without an allocation for the first 64.
+private struct IndexBits {
+    private var first: UInt64 = 0
+    private var rest: [UInt64] = []
+
+    /// Adds a position.
+    ///
+    /// - Returns: Whether it was not there.
+    mutating func insert(_ index: Int) -> Bool {
+        let bit = UInt64(1) << (index & 63)
+        guard index >= 64 else {
+            defer { first |= bit }
+            return first & bit == 0
+        }
+        let word = index / 64 - 1
+        if word >= rest.count { rest += [UInt64](repeating: 0, count: word + 1 - rest.count) }
+        defer { rest[word] |= bit }
+        return rest[word] & bit == 0
     }
 }

@@ -16,7 +16,7 @@ struct PreflightTests: RouteSuite {
     private func notification(_ fields: String = "") throws -> PushWorker.Notification {
         let route = try route()
         take(delivery(returns: 0, body: #"{"device_token":"aa11","payload":{"aps":{}}\#(fields)}"#), route)
-        return PushWorker.Notification(job: try #require(route.devices.waiting.first), index: 0)
+        return try #require(route.devices.waiting.first).next(0)
     }
 
     /// What is found, in a word; `sent` for nothing.

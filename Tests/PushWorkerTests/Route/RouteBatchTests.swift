@@ -30,7 +30,9 @@ struct RouteBatchTests: RouteSuite {
 
     private func report(_ index: Int, of job: JobInFlight, _ outcome: Outcome = .accepted, to route: Route) {
         let final = FinalReport(outcome, .none, status: outcome == .accepted ? 200 : 410)
-        route.settlement.report(PushWorker.Notification(job: job, index: index), final, at: Self.moment(2))
+        guard let notification = job.next() else { return }
+        #expect(notification.index == index)
+        route.settlement.report(notification, final, at: Self.moment(2))
     }
 
     /// The batches among publications.

@@ -84,7 +84,7 @@ struct RouteDeadTokenTests: RouteSuite {
                     ? APNSResponse(status: 410, reason: .unregistered, timestamp: Self.wallClock)
                     : alive
                 route.settlement.settle(
-                    Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                    try job.next(index), .response(response.answer), on: route.devices, response,
                     at: Self.moment(1))
             }
             for group in job.groups {

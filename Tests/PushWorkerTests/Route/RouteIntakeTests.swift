@@ -111,7 +111,7 @@ struct RouteIntakeTests: RouteSuite {
         let route = try route()
         for returns in [count, .max, .min, 1] {
             take(delivery(returns: returns), route)
-            if let job = route.devices.waiting.first { _ = job.nextIndex() }
+            if let job = route.devices.waiting.first { _ = job.next() }
             route.channel.generationEnded(at: Self.moment(1))
         }
         #expect(route.tally.counters.jobsReceived == 4)
@@ -218,7 +218,7 @@ struct RouteIntakeTests: RouteSuite {
         let body = #"{"device_tokens":["aa11","bb22","cc33"],"payload":{"aps":{}},"expiration":1763712801}"#
         take(delivery(returns: 0, body: body), route)
         let job = try #require(route.devices.waiting.first)
-        _ = job.nextIndex()
+        _ = job.next()
         let leaving = LaneCondition(isDraining: true, isLeaving: true)
         route.backlog.splitBegun(at: Self.moment(2, wall: 1_763_712_800_900), leaving)
         #expect(route.devices.waiting.first === job && job.unsettled == 3, "no tier brings it back in time")
@@ -247,7 +247,7 @@ struct RouteIntakeTests: RouteSuite {
         let job = try #require(route.devices.waiting.first)
         route.backlog.splitSlow(at: Self.moment(1))
         #expect(job.groups.isEmpty && !route.devices.waiting.isEmpty, "it was not begun")
-        _ = job.nextIndex()
+        _ = job.next()
         let hold = UInt64(SlowJobs.longestHold.components.seconds)
         for seconds in [10, 9 + hold] {
             route.backlog.splitSlow(at: Self.moment(seconds))
@@ -336,9 +336,9 @@ struct RouteIntakeTests: RouteSuite {
         take(delivery(returns: 0), route)
         route.updateIntake(LaneCondition())
         #expect(route.channel.consumer.wantedPrefetch == 0)
-        let job = try #require(route.devices.waiting.first)
+        let probe = try #require(route.devices.next())
         while route.devices.next() != nil {}
-        let tag = route.devices.began(Notification(job: job, index: 0))
+        let tag = route.devices.began(probe)
         route.updateIntake(LaneCondition())
         #expect(route.channel.consumer.wantedPrefetch == 0)
         _ = route.devices.answered(tag, isHeard: true)
@@ -375,7 +375,7 @@ struct RouteIntakeTests: RouteSuite {
         let first = try route()
         take(delivery(returns: 0), first)
         let job = try #require(first.devices.waiting.first)
-        let key = try #require(Notification(job: job, index: 0).journalKey)
+        let key = try #require(job.next(0).journalKey)
         var note: [UInt8] = []
         JournalRecord(key: key, finishedAt: Self.wallClock, apnsMilliseconds: 41).append(to: &note)
         var file = JournalFile(directory: directory.path, lane: 0)
@@ -392,8 +392,8 @@ struct RouteIntakeTests: RouteSuite {
         take(delivery(returns: 20), route)
         let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
-        let known = (0..<2).map {
-            route.settlement.isSettledUnsent(Notification(job: again, index: $0), on: route.devices, at: Self.moment(1))
+        let known = try (0..<2).map {
+            route.settlement.isSettledUnsent(try again.next($0), on: route.devices, at: Self.moment(1))
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")
@@ -412,7 +412,7 @@ struct RouteIntakeTests: RouteSuite {
             .enumerated()
         {
             route.settlement.settle(
-                Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                try job.next(index), .response(response.answer), on: route.devices, response,
                 at: Moment(monotonic: now, wall: Self.wallClock))
         }
         #expect(writer.flush(now: now) == nil)
@@ -434,7 +434,7 @@ struct RouteIntakeTests: RouteSuite {
         for (index, status) in [503, 200].enumerated() {
             let response = APNSResponse(status: status, reason: status == 503 ? .serviceUnavailable : nil)
             route.settlement.settle(
-                Notification(job: job, index: index), .response(response.answer), on: route.devices, response,
+                try job.next(index), .response(response.answer), on: route.devices, response,
                 at: Self.moment(2))
         }
         let counted = route.tally.counters.repeats.entries.map {

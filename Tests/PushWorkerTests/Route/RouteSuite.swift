@@ -114,7 +114,7 @@ extension RouteSuite {
     func interrupted(_ delivery: Delivery, _ route: Route) throws -> JobInFlight {
         take(delivery, route)
         let job = try #require(route.devices.waiting.first)
-        _ = job.nextIndex()
+        _ = job.next()
         route.channel.generationEnded(at: Self.moment(2))
         return job
     }

@@ -66,20 +66,18 @@ struct RedeliveryKeyTests {
     func journalKeys() throws {
         let tokens = "aa11aa11aa11aa11,bb22bb22bb22bb22"
         let keys = try [
-            Notification(job: job(token: tokens), index: 0), Notification(job: job(token: tokens), index: 1),
-            Notification(job: job(id: "job-2", token: tokens), index: 0),
-            Notification(job: job(token: tokens, attempt: 2), index: 0),
-            Notification(job: job(token: "aa11aa11aa11aa12,bb22bb22bb22bb22"), index: 0),
+            job(token: tokens).next(0), job(token: tokens).next(1), job(id: "job-2", token: tokens).next(0),
+            job(token: tokens, attempt: 2).next(0), job(token: "aa11aa11aa11aa12,bb22bb22bb22bb22").next(0),
         ].map { try #require($0.journalKey) }
         #expect(Set(keys).count == keys.count)
-        let again = try Notification(job: job(token: tokens, redelivered: true), index: 1)
+        let again = try job(token: tokens, redelivered: true).next(1)
         #expect(again.journalKey == keys[1])
         // An id that is used again with another body of the same length is another notification.
         let bodies = [1, 2].map { #"{"device_tokens":["aa11"],"payload":{"aps":{"badge":\#($0)}}}"# }
-        let reused = try bodies.map { try Notification(job: job(body: $0), index: 0).journalKey }
+        let reused = try bodies.map { try job(body: $0).next(0).journalKey }
         #expect(bodies[0].utf8.count == bodies[1].utf8.count && reused[0] != reused[1])
         // A copy about some of the tokens tells of each as the whole message does.
-        let rest = try Notification(job: job(token: tokens, attempt: 1, indexes: "1"), index: 1)
+        let rest = try job(token: tokens, attempt: 1, indexes: "1").next(1)
         #expect(rest.journalKey == keys[1])
     }
 
@@ -87,13 +85,13 @@ struct RedeliveryKeyTests {
     func suppressed() throws {
         let job = try job(token: "aa11,bb22,cc33,dd44")
         func suppressed() -> [Int] { (0..<4).filter(job.isSuppressed) }
-        _ = (job.nextIndex(), job.nextIndex(), job.nextIndex())
+        let handedOut = (0..<3).compactMap { _ in job.next() }
         #expect(suppressed() == [])
-        job.postpone(Notification(job: job, index: 1))
+        job.postpone(handedOut[1])
         #expect(!job.isRedelivered)
         job.redelivered(as: try self.job(token: "aa11,bb22,cc33,dd44", redelivered: true))
         #expect(job.isRedelivered, "another worker may have had it")
-        #expect(suppressed() == [0, 2] && job.nextIndex() == 3)
+        #expect(suppressed() == [0, 2] && job.next()?.index == 3)
         job.resends(2)
         job.resends(3)
         #expect(suppressed() == [0])
@@ -106,7 +104,7 @@ struct RedeliveryKeyTests {
     func never() throws {
         #expect(try job(replay: "monday").redeliveryKey == nil)
         #expect(try job(id: nil).redeliveryKey == nil)
-        #expect(try Notification(job: job(replay: "monday"), index: 0).journalKey == nil)
-        #expect(try Notification(job: job(id: nil), index: 0).journalKey == nil)
+        #expect(try job(replay: "monday").next(0).journalKey == nil)
+        #expect(try job(id: nil).next(0).journalKey == nil)
     }
 }

@@ -23,7 +23,7 @@ struct RouteTracerTests: RouteSuite {
     private func notification(_ headers: [(String, String)] = [("traceparent", trace)]) throws
         -> PushWorker.Notification
     {
-        PushWorker.Notification(job: try job(headers), index: 0)
+        try job(headers).next(0)
     }
 
     /// When the test's jobs end: 20 milliseconds after they arrived.
@@ -143,7 +143,7 @@ struct RouteTracerTests: RouteSuite {
         let queue = SpanQueue()
         var tracer = RouteTracer(queue, route: "<route>", seed: 1)
         let many = #"{"id":"job-1","device_tokens":["aa11","bb22"],"payload":{"aps":{}}}"#
-        let one = PushWorker.Notification(job: try job([("traceparent", Self.trace)], many), index: 1)
+        let one = try job([("traceparent", Self.trace)], many).next(1)
         tracer.requested(one, .response(Answer(status: 503)), microseconds: 1, at: end(of: one))
         tracer.ended(one, .retried(attempt: 2, .unanswered(.deadline)), at: end(of: one))
         tracer.ended(one, .reported(FinalReport(.exhausted, .replay)), at: end(of: one))

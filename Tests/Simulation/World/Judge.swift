@@ -22,6 +22,8 @@ struct Judge {
     ///
     /// - Throws: What was found first.
     func judge() throws(World.Finding) {
+        for worker in world.workers { worker.judge() }
+        try world.judge()
         guard jobs.open.isEmpty else {
             let some = jobs.open.sorted().prefix(5).map { "\($0) \(jobs.all[$0]?.missing.prefix(3) ?? [])" }
             throw World.Finding(

@@ -96,7 +96,14 @@ final class ModelWorker: @unchecked Sendable {
         }
     }
 
+    /// Looks whether the worker refused to settle a notification a second time. Debug builds stop there.
+    func judge() {
+        let count = lane?.routes.reduce(0) { $0 + $1.tally.counters.settledTwice } ?? 0
+        if count > 0 { world.found("\(name) settled \(count) notifications twice") }
+    }
+
     private func unplug(_ lane: Lane) {
+        judge()
         for cable in cables {
             cable.workerDied()
             // The loop keeps what it watches, and that keeps the lane.

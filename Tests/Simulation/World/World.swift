@@ -110,6 +110,11 @@ package final class World: @unchecked Sendable {
     /// Ends the run after the present event.
     func found(_ description: String) { finding = finding ?? Finding(description: description) }
 
+    /// Throws what was found.
+    func judge() throws(Finding) {
+        if let finding { throw finding }
+    }
+
     /// Goes on to the next moment at which something happens, and lets it happen.
     ///
     /// - Parameter end: When to stop.
@@ -133,7 +138,7 @@ package final class World: @unchecked Sendable {
             turnsAtOnce += 1
             note(now.nanoseconds)
         }
-        if let finding { throw finding }
+        try judge()
         guard turnsAtOnce < Self.mostTurnsAtOnce else {
             throw Finding(description: "a lane was turned \(turnsAtOnce) times at one moment: it never rests")
         }
