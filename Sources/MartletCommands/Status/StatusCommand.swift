@@ -76,15 +76,16 @@ struct StatusCommand: AsyncParsableCommand, UsesContext {
     /// that is looked at again.
     ///
     /// - Parameters:
-    ///   - clock: Waits a second between two looks, for as long as a node may be young.
+    ///   - pause: Waits a second between two looks, for as long as a node may be young.
     ///   - look: Asks for all of it.
     static func settled(
-        by clock: some Clock<Duration> = ContinuousClock(), look: () async throws -> StatusFacts
+        pause: () async throws -> Void = { try await Task.sleep(for: .seconds(1)) },
+        look: () async throws -> StatusFacts
     ) async throws -> StatusFacts {
         for _ in 0..<StatusDiagnosis.settling.components.seconds {
             let facts = try await look()
             guard StatusDiagnosis(facts: facts).maySettle else { return facts }
-            try await clock.sleep(for: .seconds(1))
+            try await pause()
         }
         return try await look()
     }

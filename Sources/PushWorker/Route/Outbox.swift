@@ -120,7 +120,6 @@ final class Outbox {
             return publish(
                 isReply ? .reply(index: index, content) : .result(index: index, content), for: job, note: note)
         }
-        job.owes()
         refused.published(for: job)
     }
 
@@ -136,24 +135,24 @@ final class Outbox {
             let isWhole = indexes.map { $0.count >= job.job.notificationCount } ?? true
             if isWhole { job.comesBackUnchanged = true }
         }
-        job.owes()
         refused.published(for: job)
-        enqueue(content, for: job, note: note)
+        enqueue(content, for: job.owe(), note: note)
     }
 
     /// Queues the batches of this turn.
     func publishBatches() {
         guard !batches.isEmpty else { return }
-        for batch in batches.take() { enqueue(batch, batch.isReply ? .exchange : nil) }
+        for batch in batches.take() {
+            guard let obligation = batch.takeObligation() else { continue }
+            enqueue(.batch(batch, batch.isReply ? .exchange : nil), for: obligation, note: batch.note)
+        }
     }
 
-    private func enqueue(_ batch: ResultBatch, _ way: ReplyWay?) {
-        enqueue(.batch(batch, way), for: batch.job, note: batch.note)
-    }
-
-    private func enqueue(_ content: consuming Publication.Content, for job: JobInFlight, note: UInt64?) {
+    private func enqueue(
+        _ content: consuming Publication.Content, for obligation: consuming Obligation, note: UInt64? = nil
+    ) {
         underWay += 1
-        publisher.enqueue(Publication(job: job, route: route, content: content, note: note))
+        publisher.enqueue(Publication(obligation, route: route, content: content, note: note))
     }
 
     // MARK: Fates
@@ -161,27 +160,26 @@ final class Outbox {
     /// The broker took a publication, lost a reply, or has no room for a copy: its frames are too small, or the holding
     /// tier is full. Publishes what follows.
     ///
-    /// The jobs that the publication belongs to still owe it, until `confirmed(_:_:)`.
-    ///
     /// - Parameters:
     ///   - publication: The publication.
     ///   - fate: What became of the publication.
     ///   - moment: The time.
-    func ended(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
+    ///   - finished: Hears of each job for which nothing is left to do but to settle its delivery.
+    func ended(
+        _ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment,
+        finished: (JobInFlight) -> Void
+    ) {
+        guard let obligation = publication.takeObligation() else { return assertionFailure("it ended before") }
         underWay -= 1
         let job = publication.job
         switch publication.content {
         case .reply(let index, let content, let way):
             let step = step(after: fate, of: way, to: job)
-            guard step != .tryQueue else { return publish(.reply(index: index, content, .queue), for: job) }
+            guard step != .tryQueue else { return enqueue(.reply(index: index, content, .queue), for: obligation) }
             replied(index, content, for: job, loss: step.loss)
         case .batch(let batch, let way?):
             let step = step(after: fate, of: way, to: job)
-            guard step != .tryQueue else {
-                job.owes(batch.count)
-                refused.published(for: job, batch.count)
-                return enqueue(batch, .queue)
-            }
+            guard step != .tryQueue else { return enqueue(.batch(batch, .queue), for: obligation, note: batch.note) }
             let loss = step.loss
             for (index, content) in batch.replied { replied(index, content, for: job, loss: loss) }
         case .retry(_, _, let indexes, _) where fate == .unfit:
@@ -206,15 +204,10 @@ final class Outbox {
             if !job.isHeld { tally.counters.retries[tier] += indexes?.count ?? job.job.notificationCount }
         case .result, .deadLetter, .batch: break
         }
-    }
-
-    /// A job no longer owes a publication, or some results of a batch.
-    ///
-    /// - Returns: Whether nothing is left to do for the job but to settle its delivery.
-    func confirmed(_ job: JobInFlight, _ count: Int = 1) -> Bool {
-        job.confirmed(count)
-        refused.confirmed(for: job, count)
-        return job.isFinished
+        obligation.fulfil { job, count in
+            refused.confirmed(for: job, count)
+            if job.isFinished { finished(job) }
+        }
     }
 
     private func step(

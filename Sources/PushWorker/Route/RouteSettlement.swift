@@ -236,7 +236,8 @@ final class RouteSettlement {
             let detail = "the worker has no tier in which the job could wait until its not_before: set retry.tiers"
             while let notification = job.next() {
                 report(
-                    notification, FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail), at: moment)
+                    notification, FinalReport(.rejected, .fixRequest, reason: .notConfigured, detail: detail),
+                    at: moment)
             }
             return
         }
@@ -353,14 +354,7 @@ final class RouteSettlement {
 
     /// The broker took a publication, or lost a reply.
     func published(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate, at moment: Moment) {
-        outbox.ended(publication, fate, at: moment)
-        if case .batch(let batch, _) = publication.content {
-            for part in batch.parts {
-                if outbox.confirmed(part.job, part.count) { finish(part.job, at: moment) }
-            }
-        } else if outbox.confirmed(publication.job) {
-            finish(publication.job, at: moment)
-        }
+        outbox.ended(publication, fate, at: moment) { finish($0, at: moment) }
     }
 
     /// A job has a delivery again. The copies that waited for the delivery are published. If nothing else is left to

@@ -21,6 +21,51 @@ struct Notification {
     var isUntouched: Bool { !job.job.isMulticast && job.unsettled == 1 && job.unconfirmed == 0 }
 }
 
+/// The jobs that wait for one message: none of them may be acknowledged before the broker has the message.
+///
+/// A job makes one when something of it goes into a message, and only the broker's confirm uses it up. A message that is
+/// refused, returned or lost keeps it, and goes out again with it. One that is dropped keeps its jobs unacknowledged, so
+/// that the broker delivers them again.
+struct Obligation: ~Copyable {
+    /// The first of the jobs.
+    let job: JobInFlight
+    /// How much of the first job is in the message: results, or one copy.
+    private var count = 1
+    /// The other jobs of a batch, in the order of their results.
+    private var others: [(job: JobInFlight, count: Int)] = []
+
+    fileprivate init(_ job: JobInFlight) {
+        self.job = job
+        job.unconfirmed += 1
+    }
+
+    /// Another result joins the message.
+    ///
+    /// - Parameter job: The job of the result.
+    mutating func add(_ job: JobInFlight) {
+        job.unconfirmed += 1
+        if others.isEmpty, job === self.job {
+            count += 1
+        } else if others.last?.job === job {
+            others[others.count - 1].count += 1
+        } else {
+            others.append((job, 1))
+        }
+    }
+
+    /// The broker has the message.
+    ///
+    /// - Parameter each: Hears of each job, with how much of it was in the message.
+    consuming func fulfil(_ each: (_ job: JobInFlight, _ count: Int) -> Void) {
+        job.unconfirmed -= count
+        each(job, count)
+        for (job, count) in others {
+            job.unconfirmed -= count
+            each(job, count)
+        }
+    }
+}
+
 /// One delivery that is being worked on, until it is acknowledged.
 ///
 /// The job owns the message's single buffer. Confined to its lane. A job with one token uses no array. A multicast job
@@ -99,8 +144,8 @@ final class JobInFlight {
     private(set) var unsettled: Int
     /// The notifications that have one.
     private var settled = IndexBits()
-    /// Publications that are not confirmed yet.
-    private(set) var unconfirmed = 0
+    /// How much of the job is in messages that are not confirmed yet.
+    fileprivate(set) var unconfirmed = 0
     /// Retry copies and dead letters that are published later. A multicast job publishes them once all its
     /// notifications are settled. A job whose channel is gone publishes them once the broker delivers it again.
     private(set) var groups: [Group] = []
@@ -176,11 +221,8 @@ final class JobInFlight {
         return true
     }
 
-    /// A publication was queued, or results of the job went into a batch.
-    func owes(_ count: Int = 1) { unconfirmed += count }
-
-    /// A publication was confirmed, or a batch with results of the job.
-    func confirmed(_ count: Int = 1) { unconfirmed -= count }
+    /// Something of the job goes into a message.
+    func owe() -> Obligation { Obligation(self) }
 
     /// Whether the job is finished, and nothing of it waits for another delivery.
     var isComplete: Bool { isFinished && groups.isEmpty && postponed.isEmpty }

@@ -51,19 +51,39 @@ final class Publication: StallingPublication {
     /// Whether the broker may have the message from an earlier attempt, and so may get it twice.
     var isRepublished = false
 
-    /// A message that is to be published.
+    /// The jobs that wait for it; nil once its fate was final.
+    private var obligation: Obligation?
+
+    /// A message that is to be published for one job.
     ///
     /// - Parameters:
     ///   - job: The job it belongs to.
     ///   - route: The position on the lane of the route that works on the job.
     ///   - content: Its content.
     ///   - note: The number of the note in the journal that must be written first; nil for none.
-    init(job: JobInFlight, route: Int, content: consuming Content, note: UInt64? = nil) {
-        self.job = job
+    convenience init(job: JobInFlight, route: Int, content: consuming Content, note: UInt64? = nil) {
+        self.init(job.owe(), route: route, content: content, note: note)
+    }
+
+    /// A message that is to be published.
+    ///
+    /// - Parameters:
+    ///   - obligation: The jobs that wait for it.
+    ///   - route: The position on the lane of the route that works on the job.
+    ///   - content: Its content.
+    ///   - note: The number of the note in the journal that must be written first; nil for none.
+    init(_ obligation: consuming Obligation, route: Int, content: consuming Content, note: UInt64? = nil) {
+        job = obligation.job
+        self.obligation = consume obligation
         self.route = route
         self.content = content
         self.note = note
     }
+
+    /// Takes out the jobs that wait for it: its fate is final.
+    ///
+    /// - Returns: Nil where its fate was final before, which is a defect.
+    func takeObligation() -> Obligation? { obligation.take() }
 
     /// Sends a retry copy into another tier than before.
     ///

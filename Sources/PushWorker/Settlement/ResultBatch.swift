@@ -7,22 +7,16 @@ import Text
 /// The results are rendered once, when they are added. So the message is the same each time it is published. A class,
 /// because the same batch is published again if the broker did not take it. Confined to its lane.
 final class ResultBatch {
-    /// One or more results of one job, which were added one after the other.
-    struct Part {
-        /// The job, which waits until the broker has confirmed the message.
-        let job: JobInFlight
-        /// How many results of the job they are.
-        var count: Int
-    }
-
     /// The outcome of all its results.
     let outcome: Outcome
     /// Its routing key in `apns.results`.
     private(set) var routingKey: [UInt8] = []
     /// Whether it goes to the `reply_to` of its only job.
     let isReply: Bool
-    /// The jobs that its results belong to, in the order of the results.
-    private(set) var parts: [Part]
+    /// The job of its first result.
+    let job: JobInFlight
+    /// The jobs of its results; nil before the first result, and once it is published.
+    private var obligation: Obligation?
     /// The results of a reply. They follow once the reply's fate is known. Empty for other batches.
     private(set) var replied: [(index: Int, content: ResultContent)] = []
     /// How many results it has.
@@ -46,14 +40,11 @@ final class ResultBatch {
     init(for report: ResultReport, of job: JobInFlight, isReply: Bool, from origin: ResultOrigin) {
         outcome = report.final.outcome
         self.isReply = isReply
-        parts = [Part(job: job, count: 0)]
+        self.job = job
         ids.update(.contractNamespace)
         report.appendRoutingKey(for: job.job, to: &routingKey)
         report.appendBatchHead(for: job.job, from: origin, to: &body)
     }
-
-    /// The job of its first result.
-    var job: JobInFlight { parts[0].job }
 
     /// Whether a result may join: it has the same outcome, environment and topic. A reply joins only replies to its own
     /// job.
@@ -89,15 +80,14 @@ final class ResultBatch {
         job.noteResult(id, of: report.index)
         ids.update(id)
         count += 1
-        if parts[parts.count - 1].job === job {
-            parts[parts.count - 1].count += 1
-        } else {
-            parts.append(Part(job: job, count: 1))
-        }
+        if obligation == nil { obligation = job.owe() } else { obligation?.add(job) }
         if isReply { replied.append((report.index, content)) }
         if let note { self.note = max(note, self.note ?? 0) }
         return true
     }
+
+    /// Takes out the jobs that wait for its results: it goes into a message.
+    func takeObligation() -> Obligation? { obligation.take() }
 
     /// Ends the body. Nothing can be added any more.
     func close() {

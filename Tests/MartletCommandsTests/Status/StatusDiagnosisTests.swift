@@ -431,26 +431,21 @@ struct StatusDiagnosisTests {
         #expect(!maySettle(.seconds(1)) { $0.activity.nodes?[0].hasDiskAlarm = true })
     }
 
-    /// A clock on which every wait is over at once.
-    private struct ImpatientClock: Clock {
-        var now: ContinuousClock.Instant { .now }
-        var minimumResolution: Duration { .zero }
-        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
-    }
-
     @Test(
         "A young node is looked at again until its queues are there, and at the latest when it is young no more",
         arguments: [(1, 1), (3, 3), (1_000, 31)])
     func looksAgain(goodFrom: Int, looks: Int) async throws {
-        var count = 0
-        let facts = try await StatusCommand.settled(by: ImpatientClock()) {
+        var (count, pauses) = (0, 0)
+        let facts = try await StatusCommand.settled {
+            pauses += 1
+        } look: {
             count += 1
             return StatusFixture.facts {
                 $0.activity.nodes?[0].uptime = .seconds(1)
                 if count < goodFrom { $0.fleetTrouble = "no such stream" }
             }
         }
-        #expect(count == looks)
+        #expect(count == looks && pauses == looks - 1)
         #expect((facts.fleetTrouble == nil) == (goodFrom == looks))
     }
 

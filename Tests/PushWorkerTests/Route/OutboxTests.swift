@@ -41,6 +41,15 @@ struct OutboxTests: RouteSuite {
         outbox.publish(notification, content, note: nil)
     }
 
+    /// A publication has its fate.
+    ///
+    /// - Returns: Whether its job is finished.
+    private func end(_ publication: Publication, _ fate: ConfirmTracker<Publication>.Fate) -> Bool {
+        var isFinished = false
+        outbox.ended(publication, fate, at: Self.moment(1)) { _ in isFinished = true }
+        return isFinished
+    }
+
     /// What the only result that waits to be sent says beside the outcome; nil where nothing waits, or something else.
     private func detail() -> String?? {
         guard publisher.unsent.count == 1, case .result(0, let content) = publisher.unsent[0].content else {
@@ -59,8 +68,7 @@ struct OutboxTests: RouteSuite {
         for notification in notifications { #expect(job.settle(notification, at: Self.wallClock)) }
         var finished: [Bool] = []
         for publication in publisher.unsent {
-            outbox.ended(publication, .confirmed, at: Self.moment(1))
-            finished.append(outbox.confirmed(job))
+            finished.append(end(publication, .confirmed))
         }
         #expect(finished == [false, true] && outbox.underWay == 0)
         #expect(tally.counters.retries == [1] && tally.counters.retryCopies == [1])
@@ -77,9 +85,7 @@ struct OutboxTests: RouteSuite {
             suite.publish(for: job)
             let reply = try #require(suite.publisher.channels.replies.waiting.first)
             #expect(suite.publisher.unsent.isEmpty && job.unconfirmed == 1)
-            suite.outbox.ended(reply, row.fate, at: Self.moment(1))
-            let isFinished = suite.outbox.confirmed(job)
-            #expect(!isFinished && job.unconfirmed == 1 && suite.outbox.underWay == 1)
+            #expect(!suite.end(reply, row.fate) && job.unconfirmed == 1 && suite.outbox.underWay == 1)
             let detail = try #require(suite.detail())
             #expect(row.words.map { detail?.hasPrefix($0) == true } ?? (detail == nil))
             #expect(suite.tally.counters.repliesLost == (row.words == nil ? 0 : 1))
@@ -91,8 +97,7 @@ struct OutboxTests: RouteSuite {
         let job = try job(replyTo: "reply")
         publish(for: job)
         let reply = try #require(publisher.channels.replies.waiting.first)
-        outbox.ended(reply, .returned, at: Self.moment(1))
-        #expect(!outbox.confirmed(job) && job.unconfirmed == 1 && outbox.underWay == 1)
+        #expect(!end(reply, .returned) && job.unconfirmed == 1 && outbox.underWay == 1)
         #expect(publisher.channels.replies.waiting.last?.isReplyToQueue == true && publisher.unsent.isEmpty)
     }
 

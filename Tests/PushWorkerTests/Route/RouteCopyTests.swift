@@ -22,6 +22,7 @@ struct RouteCopyTests: RouteSuite {
         copy.isRepublished = true
         renderer.render(copy, into: &message)
         #expect(header("x-apns-duplicate", in: message) == "possible")
+        copy.takeObligation()?.fulfil { _, _ in }
 
         while let notification = route.devices.next() {
             route.settlement.report(notification, FinalReport(.accepted, .none, status: 200), at: Self.moment(1))
@@ -152,8 +153,7 @@ struct RouteCopyTests: RouteSuite {
         take(delivery(returns: 0), route)
         let job = try #require(route.devices.waiting.first)
         func publication(_ indexes: [Int]?) -> Publication {
-            job.owes()
-            return Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 2, indexes: indexes))
+            Publication(job: job, route: route.position, content: .retry(tier: 0, attempt: 2, indexes: indexes))
         }
         route.published(publication(nil), .unfit, at: Self.moment(1))
         #expect(route.tally.counters.retries[0] == 0 && route.tally.counters.retryCopies[0] == 0)

@@ -123,12 +123,10 @@ struct RouteLanesTests {
         for notification in notifications {
             let final = FinalReport(.accepted, .none)
             route.settlement.report(notification, final, at: Self.moment(4))
-            let content = ResultContent(
-                report: final, apnsUniqueID: nil, broadcastChannel: nil, finishedAt: 0, apnsMilliseconds: nil,
-                isSuppressed: false)
-            let publication = Publication(
-                job: notification.job, route: route.position,
-                content: .result(index: notification.index, content), note: nil)
+            guard let publication = route.surroundings.publisher.unsent.last else {
+                Issue.record("no result was published")
+                return
+            }
             route.published(publication, .confirmed, at: Self.moment(4))
         }
     }

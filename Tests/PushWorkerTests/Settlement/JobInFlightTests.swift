@@ -20,6 +20,22 @@ struct JobInFlightTests: RouteSuite {
         #expect(job.unsettled == 0 && job.settledAt == 1)
     }
 
+    @Test("A job waits for a message from the moment the message is made, and a message ends once")
+    func obligation() throws {
+        let route = try route()
+        take(delivery(returns: 0), route)
+        let job = try #require(route.devices.waiting.first)
+        let copy = Publication(job: job, route: 0, content: .retry(tier: 0, attempt: 2, indexes: nil))
+        #expect(job.unconfirmed == 1)
+        func fulfil() -> Int {
+            var count = 0
+            copy.takeObligation()?.fulfil { count += $0 === job ? $1 : 0 }
+            return count
+        }
+        #expect(fulfil() == 1 && job.unconfirmed == 0)
+        #expect(fulfil() == 0 && job.unconfirmed == 0)
+    }
+
     @Test("A refused job of which no notification could be read has one, so that it gets a result")
     func unread() throws {
         let route = try route()

@@ -39,6 +39,15 @@ struct ResultBatchesTests: RouteSuite {
         #expect(isAdded)
     }
 
+    /// The jobs that wait for a batch, and for how many results each.
+    private func fulfilled(_ batch: ResultBatch) -> [String] {
+        var jobs: [String] = []
+        batch.takeObligation()?.fulfil { job, count in
+            jobs.append("\(String(decoding: job.job.bytes[job.job.jobID], as: UTF8.self)) \(count)")
+        }
+        return jobs
+    }
+
     /// The ids of a batch's results, in their order.
     private func ids(_ batch: ResultBatch) throws -> [String] {
         try #require(ResultBatchReader.entries(in: batch.body)).map(\.messageID)
@@ -62,6 +71,7 @@ struct ResultBatchesTests: RouteSuite {
         put(0, of: two, to: &batches)
         let taken = batches.take()
         #expect(batches.isEmpty && batches.take().isEmpty)
+        #expect((one.unconfirmed, two.unconfirmed, voip.unconfirmed) == (2, 2, 1))
         let keys = taken.map { String(decoding: $0.routingKey, as: UTF8.self) }
         #expect(
             keys == [
@@ -69,7 +79,8 @@ struct ResultBatchesTests: RouteSuite {
                 "rejected.development.com.example.app",
             ])
         #expect(try ids(taken[0]) == [id(0, of: one), id(1, of: two), id(0, of: two)])
-        #expect(taken[0].parts.map(\.count) == [1, 2] && taken[0].parts[1].job === two)
+        #expect(fulfilled(taken[0]) == ["one 1", "two 2"])
+        #expect((one.unconfirmed, two.unconfirmed) == (1, 0) && fulfilled(taken[0]).isEmpty)
         #expect(try ids(taken[2]) == [id(1, of: one)])
     }
 
