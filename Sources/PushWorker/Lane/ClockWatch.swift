@@ -23,9 +23,10 @@ package struct ClockWatch: Sendable {
     /// How long a lane may stand before its connections count as lost, in milliseconds.
     package var standstill: Int64
     private var last: (boot: UInt64, wall: Int64)?
-    /// How far the calendar is ahead of the time before it was set, in milliseconds; nil while there is nothing to
-    /// doubt.
-    private var doubt: Int64?
+    /// The last reading before the calendar was set; nil while there is nothing to doubt.
+    private var trusted: (boot: UInt64, wall: Int64)?
+    /// How far the calendar is ahead of the time that went on from there, in milliseconds.
+    private var doubt: Int64 = 0
     /// When the calendar was set last, by the boot clock, in nanoseconds.
     private var steppedAt: UInt64 = 0
 
@@ -44,25 +45,33 @@ package struct ClockWatch: Sendable {
         defer { last = (boot, wall) }
         guard let before = last else { return [] }
         var events: [Event] = []
-        let passed = Int64(clamping: (boot - min(boot, before.boot)) / 1_000_000)
+        let passed = Self.milliseconds(from: before.boot, to: boot)
         if passed > standstill { events.append(.stood(milliseconds: passed)) }
         let step = wall - before.wall - passed
-        if step.magnitude > Self.tolerance.magnitude {
-            let total = (doubt ?? 0) + step
-            // The calendar was set back to where it was. There is nothing left to doubt.
-            doubt = total.magnitude > Self.tolerance.magnitude ? total : nil
+        let isStep = step.magnitude > Self.tolerance.magnitude
+        if isStep {
+            trusted = trusted ?? before
             steppedAt = boot
             events.append(.stepped(milliseconds: step))
-        } else if doubt != nil, boot >= steppedAt + UInt64(Self.settling) * 1_000_000 {
-            doubt = nil
-            events.append(.settled)
         }
+        guard let trusted else { return events }
+        // Corrections that are no steps move the calendar, and not the time that goes on from before it was set.
+        doubt = wall - trusted.wall - Self.milliseconds(from: trusted.boot, to: boot)
+        let isOld = boot >= steppedAt + UInt64(Self.settling) * 1_000_000
+        // Where the calendar was set back to where it was, there is nothing left to doubt.
+        guard doubt.magnitude <= Self.tolerance.magnitude || isOld else { return events }
+        (self.trusted, doubt) = (nil, 0)
+        if !isStep { events.append(.settled) }
         return events
+    }
+
+    private static func milliseconds(from earlier: UInt64, to boot: UInt64) -> Int64 {
+        Int64(clamping: (boot - min(boot, earlier)) / 1_000_000)
     }
 
     /// The time that is believed: the earlier one while the calendar is in doubt.
     ///
     /// - Parameter wall: The calendar now, in milliseconds since 1970.
     /// - Returns: Milliseconds since 1970.
-    package func believed(wall: Int64) -> Int64 { wall - max(0, doubt ?? 0) }
+    package func believed(wall: Int64) -> Int64 { wall - max(0, doubt) }
 }

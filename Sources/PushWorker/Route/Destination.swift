@@ -275,29 +275,26 @@ final class Destination {
         highShare.map { SendingRoom.kept($0, percentOf: pool.concurrency, highInFlight: highInFlight) }
     }
 
-    /// A notification was submitted.
-    ///
-    /// - Parameters:
-    ///   - notification: The notification.
-    ///   - room: The room for requests, which becomes smaller.
-    func sent(_ notification: Notification, in room: inout SendingRoom) {
-        let jobClass = jobClass(of: notification.job)
-        if takesHighFirst { order.sent(jobClass, normal: mayTakeNormal(room)) }
-        room.take(jobClass)
-    }
-
     /// Submits a request. It leaves with the next flush.
     ///
+    /// - Parameters:
+    ///   - cleared: The notification.
+    ///   - room: The room for requests, which becomes smaller.
+    ///   - moment: The time.
     /// - Returns: False when no connection can take the request now. The notification then waits again, as the first of
     ///   its class.
-    func submit(_ notification: Notification, at moment: Moment) -> Bool {
+    func submit(_ cleared: consuming Cleared, in room: inout SendingRoom, at moment: Moment) -> Bool {
+        let notification = cleared.notification
         let tag = began(notification)
         let inFlight = notification.job
+        let jobClass = jobClass(of: inFlight)
         guard pool?.submit(inFlight.job, index: notification.index, tag: tag, now: moment.monotonic) == true else {
             _ = ended(tag)
-            resends.prepend(notification, to: jobClass(of: inFlight))
+            resends.prepend(notification, to: jobClass)
             return false
         }
+        if takesHighFirst { order.sent(jobClass, normal: mayTakeNormal(room)) }
+        room.take(jobClass)
         return true
     }
 

@@ -97,8 +97,9 @@ final class ExpirySearch {
             {
                 while let notification = job.next() {
                     unsent += 1
-                    if settlement.isSettledUnsent(notification, on: host, at: moment) { continue }
-                    if let tier { settlement.postpone(notification, to: tier, at: moment) }
+                    if let cleared = settlement.clear(notification, on: host, at: moment), let tier {
+                        settlement.postpone(cleared.notification, to: tier, at: moment)
+                    }
                 }
             }
             hasMore = hasMore || unsent >= RouteSettlement.mostSettledUnsent

@@ -1,6 +1,13 @@
 import EventLoop
 import PushModel
 
+/// The right to send a notification in this turn: `Preflight` found nothing against it. Nobody keeps it for later.
+struct Cleared: ~Copyable {
+    let notification: Notification
+
+    fileprivate init(_ notification: Notification) { self.notification = notification }
+}
+
 /// Looks at a notification before it is sent: it may be one that must not, or need not, be sent now. Time comes in.
 ///
 /// A class, so that nothing is copied for each push. Confined to its lane.
@@ -19,6 +26,14 @@ final class Preflight {
         case paused(RetryPolicy.Pause)
         /// APNs has had too many notifications for its device token: it waits in a tier.
         case resting(tier: Int)
+    }
+
+    /// What the look led to.
+    enum Verdict: ~Copyable {
+        /// It may be sent now.
+        case cleared(Cleared)
+        /// It is not sent.
+        case kept(Finding)
     }
 
     /// How long a notification waits whose campaign looks cancelled while commands are being read.
@@ -46,8 +61,17 @@ final class Preflight {
     ///   - campaigns: The campaigns that are paused or cancelled; nil without any.
     ///   - missing: The positions of holding tiers that the broker lacks.
     ///   - moment: The time.
-    /// - Returns: Why it is not sent; nil where it may be sent.
-    func look(
+    func clear(
+        _ notification: Notification, isPush: Bool, campaigns: CampaignIndex?,
+        missing: @autoclosure () -> Set<Int>, at moment: Moment
+    ) -> Verdict {
+        let finding = look(
+            at: notification, isPush: isPush, campaigns: campaigns, missing: missing(), at: moment)
+        return if let finding { .kept(finding) } else { .cleared(Cleared(notification)) }
+    }
+
+    /// Why a notification is not sent; nil where it may be.
+    private func look(
         at notification: Notification, isPush: Bool, campaigns: CampaignIndex?,
         missing: @autoclosure () -> Set<Int>, at moment: Moment
     ) -> Finding? {

@@ -45,14 +45,13 @@ final class RouteDispatch {
         while !outbox.isCongested, unsent < RouteSettlement.mostSettledUnsent,
             let notification = destination.next(in: room)
         {
-            if settlement.isSettledUnsent(notification, on: destination, at: moment) {
+            guard let cleared = settlement.clear(notification, on: destination, at: moment) else {
                 unsent += 1
                 continue
             }
             FailPoint.reached(.beforeSend)
-            guard destination.submit(notification, at: moment) else { return false }
+            guard destination.submit(cleared, in: &room, at: moment) else { return false }
             tally.counters.requests += 1
-            destination.sent(notification, in: &room)
         }
         return unsent == RouteSettlement.mostSettledUnsent
     }

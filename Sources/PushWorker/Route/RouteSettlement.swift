@@ -174,19 +174,30 @@ final class RouteSettlement {
 
     // MARK: Without a request
 
-    /// Settles a notification that must not be sent, or need not.
+    /// Clears a notification for sending, or settles it: it must not be sent, or need not.
     ///
     /// - Parameters:
     ///   - notification: The notification.
     ///   - destination: Where it was to go.
     ///   - moment: The time.
-    /// - Returns: Whether it is settled.
-    func isSettledUnsent(_ notification: Notification, on destination: Destination, at moment: Moment) -> Bool {
-        let finding = preflight.look(
-            at: notification, isPush: destination.kind == .devices, campaigns: campaigns.isEmpty ? nil : campaigns,
+    /// - Returns: Nil where it is settled.
+    func clear(_ notification: Notification, on destination: Destination, at moment: Moment) -> Cleared? {
+        let verdict = preflight.clear(
+            notification, isPush: destination.kind == .devices, campaigns: campaigns.isEmpty ? nil : campaigns,
             missing: outbox.missingTiers, at: moment)
+        switch consume verdict {
+        case .cleared(let cleared): return cleared
+        case .kept(let finding):
+            keep(notification, finding, on: destination, at: moment)
+            return nil
+        }
+    }
+
+    /// Settles a notification that is not sent.
+    private func keep(
+        _ notification: Notification, _ finding: Preflight.Finding, on destination: Destination, at moment: Moment
+    ) {
         switch finding {
-        case nil: return false
         case .over(let final): report(notification, final, at: moment)
         case .pushed(let record):
             // Its result is published once more, as the same message, because the broker may not have taken the first.
@@ -205,7 +216,6 @@ final class RouteSettlement {
             tally.counters.cooled += 1
             postpone(notification, to: tier, at: moment)
         }
-        return true
     }
 
     /// Lets a notification of a paused route wait in a tier until the route goes on. That is a retry tier, because such

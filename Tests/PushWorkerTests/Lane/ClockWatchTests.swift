@@ -87,6 +87,16 @@ struct ClockWatchTests {
         }
     }
 
+    @Test("a correction while the calendar is in doubt moves the calendar, and not the time before it was set")
+    func corrected() {
+        var clocks = Clocks()
+        _ = clocks.pass(0, set: 5_000)
+        let corrected = clocks.pass(0, set: -1_900)
+        #expect(corrected.isEmpty && clocks.believed == 0)
+        let settled = clocks.pass(1_000, set: -1_900)
+        #expect(settled == [.settled] && clocks.believed == 2_200, "nothing is left to doubt, 1,200 ms from where it was")
+    }
+
     @Test("of several steps the earliest time counts, and each begins the five minutes again")
     func several() {
         var clocks = Clocks()

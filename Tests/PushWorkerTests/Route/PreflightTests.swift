@@ -24,11 +24,11 @@ struct PreflightTests: RouteSuite {
         at notification: PushWorker.Notification, isPush: Bool = true, _ campaigns: [ControlCommand] = [],
         after milliseconds: Int64 = 0
     ) -> String {
-        let finding = preflight.look(
-            at: notification, isPush: isPush, campaigns: campaigns.isEmpty ? nil : CampaignIndex(campaigns),
+        let verdict = preflight.clear(
+            notification, isPush: isPush, campaigns: campaigns.isEmpty ? nil : CampaignIndex(campaigns),
             missing: [], at: Self.moment(1, wall: Self.wallClock + milliseconds))
+        guard case .kept(let finding) = consume verdict else { return "sent" }
         return switch finding {
-        case nil: "sent"
         case .over(let final): "over: \(final.outcome)"
         case .pushed: "pushed"
         case .expired: "expired"
@@ -79,11 +79,11 @@ struct PreflightTests: RouteSuite {
         let named = try notification(#","reference":"c-7/1""#)
         let rows: [(action: ControlCommand.Action, seconds: Int)] = [(.cancel, 2), (.pause, 1_800)]
         for row in rows {
-            let finding = preflight.look(
-                at: named, isPush: true, campaigns: CampaignIndex([Self.command(row.action)], cancels: false),
+            let verdict = preflight.clear(
+                named, isPush: true, campaigns: CampaignIndex([Self.command(row.action)], cancels: false),
                 missing: [], at: Self.moment(1))
-            guard case .paused(.tier(let tier)) = finding else {
-                Issue.record("\(row): \(finding as Any)")
+            guard case .kept(.paused(.tier(let tier))) = consume verdict else {
+                Issue.record("\(row)")
                 continue
             }
             // Of the tiers that hold jobs, the longest that ends within ten seconds.

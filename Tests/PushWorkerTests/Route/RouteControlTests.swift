@@ -175,7 +175,7 @@ struct RouteControlTests: RouteSuite {
         let body = #"{"id":"job-1","device_token":"aa11","payload":{"aps":{}}\#(named)\#(more)}"#
         #expect(route.delivered(delivery(returns: 0, body: body), at: Self.moment(1)))
         let notification = try #require(route.devices.next())
-        let isSettled = route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1))
+        let isSettled = isSettledUnsent(notification, route, at: Self.moment(1))
         return (route, isSettled)
     }
 
@@ -218,7 +218,7 @@ struct RouteControlTests: RouteSuite {
         #expect(route.delivered(delivery(returns: 0, body: body), at: Self.moment(1)))
         var notification = try #require(route.devices.next())
         notification.refusals = 1
-        #expect(!route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
+        #expect(!isSettledUnsent(notification, route, at: Self.moment(1)))
     }
 
     // MARK: Trust

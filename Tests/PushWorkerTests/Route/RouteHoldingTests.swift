@@ -78,7 +78,7 @@ struct RouteHoldingTests: RouteSuite {
         take(single(86_400_000, more: named), route)
         #expect(copies(route).isEmpty && route.tally.counters.held == 0 && !route.arrivals.isSendingOn)
         let notification = try #require(route.devices.next())
-        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
+        #expect(isSettledUnsent(notification, route, at: Self.moment(1)))
         #expect(route.tally.counters.outcomes.count(of: .cancelled) == 1 && route.outbox.underWay == 1)
         // The cancellation is over before the results could go out.
         let late = try openRoute()
@@ -86,7 +86,7 @@ struct RouteHoldingTests: RouteSuite {
         take(single(86_400_000, more: named), late)
         let waiting = try #require(late.devices.next())
         let after = Self.moment(3, wall: Self.wallClock + 2_000)
-        #expect(late.settlement.isSettledUnsent(waiting, on: late.devices, at: after) && copies(late).count == 1)
+        #expect(isSettledUnsent(waiting, late, at: after) && copies(late).count == 1)
         // A campaign that is paused only holds back what is due.
         let other = try openRoute()
         var pause = cancel
@@ -168,7 +168,7 @@ struct RouteHoldingTests: RouteSuite {
         take(single(-10), route)
         let notification = try #require(route.devices.next())
         let back = Self.moment(2, wall: Self.wallClock - 3_700_000)
-        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: back))
+        #expect(isSettledUnsent(notification, route, at: back))
         #expect(copies(route).map(\.tier) == [10] && route.tally.counters.held == 1)
     }
 
@@ -236,7 +236,7 @@ struct RouteHoldingTests: RouteSuite {
         route.follow(RouteControl(campaigns: CampaignIndex([pause])))
         take(single(-10, more: #","reference":"c-7/1""#), route)
         let notification = try #require(route.devices.next())
-        #expect(route.settlement.isSettledUnsent(notification, on: route.devices, at: Self.moment(1)))
+        #expect(isSettledUnsent(notification, route, at: Self.moment(1)))
         #expect(copies(route).map(\.tier) == [7] && route.tally.counters.paused == 1)
     }
 

@@ -393,7 +393,7 @@ struct RouteIntakeTests: RouteSuite {
         let again = try #require(route.devices.waiting.first)
         #expect(again.refusal == nil)
         let known = try (0..<2).map {
-            route.settlement.isSettledUnsent(try again.next($0), on: route.devices, at: Self.moment(1))
+            isSettledUnsent(try again.next($0), route, at: Self.moment(1))
         }
         #expect(known == [true, false])
         #expect(again.unsettled == 1 && !again.isSuppressed(0), "the other one is pushed, and its result says nothing")

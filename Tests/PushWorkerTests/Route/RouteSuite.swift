@@ -119,6 +119,15 @@ extension RouteSuite {
         return job
     }
 
+    /// Whether a notification is settled without a request.
+    func isSettledUnsent(_ notification: PushWorker.Notification, _ route: Route, at moment: Moment) -> Bool {
+        if let cleared = route.settlement.clear(notification, on: route.devices, at: moment) {
+            _ = consume cleared
+            return false
+        }
+        return true
+    }
+
     /// The jobs whose deliveries are not settled.
     func unsettled(_ route: Route) -> [JobInFlight] {
         var jobs: [JobInFlight] = []

@@ -57,8 +57,7 @@ struct Judge {
     }
 
     /// Judges the time of a push. It may have been on its way for as long as a connection stands still, and the worker's
-    /// calendar may have been wrong. A calendar that was set ahead, and then back, leaves the worker in doubt: it believes
-    /// the earlier of two times (`ClockWatch`).
+    /// calendar may have been wrong.
     private func judge(_ time: Int64, of job: Jobs.Job) throws(World.Finding) {
         let errors = world.time.errors
         func found(_ what: String) -> World.Finding {
@@ -67,7 +66,7 @@ struct Judge {
         if let notBefore = job.wish.notBefore, time < notBefore - errors.ahead {
             throw found("\(notBefore - time) ms before its time")
         }
-        if let deadline = job.wish.deadline, time > deadline + Self.flight + errors.ahead + errors.behind {
+        if let deadline = job.wish.deadline, time > deadline + Self.flight + errors.behind {
             throw found("\(time - deadline) ms after its deadline")
         }
         for hold in world.operators.holds where holds(hold, job) {
