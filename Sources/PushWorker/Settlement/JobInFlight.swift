@@ -23,9 +23,9 @@ struct Notification {
 
 /// The jobs that wait for one message: none of them may be acknowledged before the broker has the message.
 ///
-/// A job makes one when something of it goes into a message, and only the broker's confirm uses it up. A message that is
-/// refused, returned or lost keeps it, and goes out again with it. One that is dropped keeps its jobs unacknowledged, so
-/// that the broker delivers them again.
+/// A job makes one when something of it goes into a message. The message keeps it while it is refused, returned or lost, and
+/// goes out again with it. The final fate uses it up: the broker's confirm, or what is published in the message's place. A
+/// message that is dropped keeps its jobs unacknowledged, so the broker delivers them again.
 struct Obligation: ~Copyable {
     /// The first of the jobs.
     let job: JobInFlight
@@ -53,7 +53,7 @@ struct Obligation: ~Copyable {
         }
     }
 
-    /// The broker has the message.
+    /// The message has its final fate, and what is published in its place has obligations of its own.
     ///
     /// - Parameter each: Hears of each job, with how much of it was in the message.
     consuming func fulfil(_ each: (_ job: JobInFlight, _ count: Int) -> Void) {
