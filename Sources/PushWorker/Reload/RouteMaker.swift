@@ -19,14 +19,21 @@ struct RouteMaker: Sendable {
     ///   - resultsBatch: The most results in one message, of routes that say nothing else.
     /// - Throws: `WorkerError` where the file with further roots cannot be used.
     init(_ apns: APNSConfiguration, resultsBatch: Int = 1) throws(WorkerError) {
-        self.apns = apns
-        self.resultsBatch = resultsBatch
+        let trust: TLSContext
         do throws(TLSError) {
             trust = try TLSContext.client(
                 trust: WorkerBuilder.trust(apns), identity: nil, applicationProtocols: ["h2"])
         } catch {
             throw WorkerError(message: "apns.trust_file: \(error.message)")
         }
+        self.init(apns, trust: trust, resultsBatch: resultsBatch)
+    }
+
+    /// Takes roots of trust that were read before.
+    init(_ apns: APNSConfiguration, trust: TLSContext, resultsBatch: Int = 1) {
+        self.apns = apns
+        self.trust = trust
+        self.resultsBatch = resultsBatch
         limiter = ConnectRateLimiter(
             ConnectRateLimiter.Limits(hostInterval: .seconds(1 / apns.connectRate), hostBurst: apns.connectBurst))
     }

@@ -64,6 +64,8 @@ package final class ModelBroker {
     package var channelMax: UInt16 = 2047
     /// The most publications that ever waited on one channel for their confirms.
     var mostUnconfirmed = 0
+    /// The most deliveries that one client ever held, and the most bytes.
+    var mostHeld = (deliveries: 0, bytes: 0)
 
     private var touchedQueues: [ModelQueue] = []
     private var touchedChannels: [ModelChannel] = []
@@ -109,6 +111,9 @@ package final class ModelBroker {
         sortQueues()
         apply(to: queue)
     }
+
+    /// Whether a client holds deliveries that it has not settled.
+    var hasUnsettled: Bool { sortedQueues.contains { $0.unacknowledged > 0 } }
 
     func deleteQueue(_ name: String) {
         guard let queue = queues.removeValue(forKey: name) else { return }

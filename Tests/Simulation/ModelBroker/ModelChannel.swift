@@ -251,6 +251,7 @@ final class ModelChannel {
         defer { nextTag += 1 }
         let timeout = (queue.settings.consumerTimeout ?? broker.consumerTimeout).map { broker.now + .milliseconds($0) }
         open.append((nextTag, Open(entry: entry, queue: queue, consumer: consumer, timeout: timeout ?? .distantFuture)))
+        connection.hold(entry.message)
         timeoutFrom = min(timeoutFrom, timeout ?? .distantFuture)
         return nextTag
     }
@@ -272,17 +273,24 @@ final class ModelChannel {
         let settled: [Open]
         if multiple {
             guard tag < nextTag else { throw .unknownTag(tag, method) }
-            settled = open.filter { $0.tag <= tag || tag == 0 }.map(\.delivery)
-            open.removeAll { $0.tag <= tag || tag == 0 }
+            settled = takeOpen { $0.tag <= tag || tag == 0 }
         } else {
-            guard let position = open.firstIndex(where: { $0.tag == tag }) else { throw .unknownTag(tag, method) }
-            settled = [open.remove(at: position).delivery]
+            settled = takeOpen { $0.tag == tag }
+            guard !settled.isEmpty else { throw .unknownTag(tag, method) }
         }
         for one in settled {
             one.consumer?.open -= 1
             broker.touched(one.queue)
         }
         return settled
+    }
+
+    /// Takes deliveries out of those that are open, in their order.
+    private func takeOpen(_ isTaken: ((tag: UInt64, delivery: Open)) -> Bool) -> [Open] {
+        let taken = open.filter(isTaken).map(\.delivery)
+        if !taken.isEmpty { open.removeAll(where: isTaken) }
+        for one in taken { connection.letGo(one.entry.message) }
+        return taken
     }
 
     private func drop(_ consumer: ModelConsumer) {
@@ -292,7 +300,7 @@ final class ModelChannel {
 
     /// The queue is gone: so are its consumers, and what was delivered of it.
     func forget(_ queue: ModelQueue) {
-        open.removeAll { $0.delivery.queue === queue }
+        _ = takeOpen { $0.delivery.queue === queue }
         for consumer in consumers where consumer.queue === queue {
             drop(consumer)
             tellCancelled(consumer)
@@ -417,20 +425,16 @@ final class ModelChannel {
         }
         // The consumer stays, and goes on to be served (RabbitMQ 4.3).
         tellCancelled(late)
-        let back = open.filter { $0.delivery.consumer === late }
-        open.removeAll { $0.delivery.consumer === late }
-        for one in back {
+        for one in takeOpen({ $0.delivery.consumer === late }) {
             late.open -= 1
-            one.delivery.queue.takeBack(one.delivery.entry, .failed)
+            one.queue.takeBack(one.entry, .failed)
         }
     }
 
     /// The channel ends: what was delivered goes back in its order.
     func end() {
         for consumer in consumers { drop(consumer) }
-        let back = open
-        open.removeAll()
-        for one in back { one.delivery.queue.takeBack(one.delivery.entry, .failed) }
+        for one in takeOpen({ _ in true }) { one.queue.takeBack(one.entry, .failed) }
         answers.removeAll()
         answersFrom = .distantFuture
     }

@@ -27,6 +27,8 @@ package final class ModelConnection {
     private var heardAt: MonotonicTime
     private var sentAt: MonotonicTime
     private var isPublisher = false
+    /// The deliveries that the client has not settled, and their properties and bodies in bytes.
+    private var held = (deliveries: 0, bytes: 0)
     private var isBlocked = false
 
     init(_ number: Int, broker: ModelBroker) {
@@ -39,6 +41,16 @@ package final class ModelConnection {
     package var isClosed: Bool { phase == .closed }
     /// Whether it wants to be told that a consumer was cancelled.
     var takesCancels: Bool { capabilities["consumer_cancel_notify"]?.number == 1 }
+
+    // MARK: What the client holds
+
+    func hold(_ message: ModelMessage) {
+        held = (held.deliveries + 1, held.bytes + message.size)
+        broker.mostHeld.deliveries = max(broker.mostHeld.deliveries, held.deliveries)
+        broker.mostHeld.bytes = max(broker.mostHeld.bytes, held.bytes)
+    }
+
+    func letGo(_ message: ModelMessage) { held = (held.deliveries - 1, held.bytes - message.size) }
 
     // MARK: Bytes
 

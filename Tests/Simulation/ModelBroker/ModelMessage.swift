@@ -95,6 +95,8 @@ struct ModelMessage: Equatable {
     }
 
     var propertyBytes: [UInt8] { original ?? properties.bytes }
+    /// The length of the properties and the body.
+    var size: Int { propertyBytes.count + body.count }
 
     /// Sets a header, which makes the message the broker's own.
     mutating func setHeader(_ name: String, _ value: WireValue) {

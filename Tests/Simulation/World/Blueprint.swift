@@ -1,5 +1,4 @@
 import APNSClient
-import EventLoop
 import LocalStack
 import Synchronization
 import TLS
@@ -9,11 +8,9 @@ import WorkerSettings
 @testable import PushWorker
 
 /// The configuration of a world's workers, and what each life of a worker is made of.
-// Immutable. What lanes would share is made anew for each.
-final class Blueprint: @unchecked Sendable {
+final class Blueprint: Sendable {
     /// The configuration.
     let configuration: WorkerConfiguration
-    private let template: LaneSettings
     private let directory: TemporaryDirectory
     private let trust = WorldParts.shared.trust
     private let context: TLSContext
@@ -39,31 +36,37 @@ final class Blueprint: @unchecked Sendable {
         let file = try directory.write(yaml, to: "martlet.yaml")
         configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
         context = try TLSContext.client(trust: trust, identity: nil, applicationProtocols: ["h2"])
-        let store = try CredentialStore(configuration.credentials, trust: trust)
-        template = try WorkerBuilder(configuration: configuration, version: "simulated", credentials: store)
-            .lanes(RouteMaker(configuration.apns))[0]
     }
 
     deinit { directory.remove() }
 
-    /// The settings of a new process. Nothing in them is shared with another one.
-    func settings(worker: String) throws -> LaneSettings {
-        var settings = template
+    /// What a new process is told, and what makes its later routes. Nothing of it is shared with another process.
+    ///
+    /// - Parameters:
+    ///   - worker: The worker's name.
+    ///   - routes: The routes that the configuration has now.
+    ///   - memory: The memory for jobs, in bytes; nil for what the configuration says.
+    func process(
+        _ worker: String, routes: [RouteConfiguration], memory: Int?
+    ) throws -> (settings: LaneSettings, maker: RouteMaker) {
+        var configuration = configuration
+        configuration.routes = routes
+        if let memory { configuration.jobMemory = memory }
+        let store = try CredentialStore(configuration.credentials, trust: trust, standIn: Self.sign)
+        let maker = RouteMaker(configuration.apns, trust: context)
+        var settings = try WorkerBuilder(configuration: configuration, version: "simulated", credentials: store)
+            .lanes(maker)[0]
         settings.instance = worker
-        // A true signature is random, and its length on the wire varies.
-        settings.credentials = try CredentialStore(
-            configuration.credentials, trust: trust, standIn: { _ in [UInt8](repeating: 7, count: 64) })
-        let queues = settings.routes.reduce(0) { $0 + $1.queues.count }
-        settings.memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
-        let limiter = ConnectRateLimiter()
-        for index in settings.routes.indices {
-            settings.routes[index].shared = SharedRouteState()
-            let route = configuration.routes.first { $0.name == settings.routes[index].name }
-            settings.routes[index].rate = route?.rate.map { SharedRate(perSecond: $0, lanes: 1) }
-            guard settings.routes[index].connector != nil else { continue }
-            settings.routes[index].connector = APNSConnector(
-                endpoint: APNSEndpoint(host: "localhost", port: 443), trust: context, limiter: limiter)
-        }
-        return settings
+        return (settings, maker)
     }
+
+    /// A later version of the credential.
+    func credential(version: Int) throws -> APNSCredential {
+        let credential = configuration.credentials[0]
+        return try CredentialMaterial(reading: credential).credential(
+            name: credential.name, version: version, trust: trust, standIn: Self.sign)
+    }
+
+    /// A true signature is random, and its length on the wire varies.
+    private static let sign: ProviderTokenSource.Signature = { _ in [UInt8](repeating: 7, count: 64) }
 }

@@ -1,13 +1,16 @@
 import EventLoop
-import PushWorker
 import Text
 import Topology
+import WorkerSettings
+
+@testable import PushWorker
 
 /// What goes wrong in a world, and when, as its seed has it.
 final class Chaos {
     private enum Fault: CaseIterable {
         case kill, cut, deafen, brokerRestart, apnsRefuses, roll, pause, alarm, lateConfirms, goAway
-        case pauseCampaign, cancelCampaign, unbind, fill, losesLeader, missingExchange, wrongCalendar
+        case pauseCampaign, cancelCampaign, unbind, fill, losesLeader, missingQueue, missingExchange, wrongCalendar
+        case reload, newKey, share
     }
 
     private unowned let world: World
@@ -17,6 +20,8 @@ final class Chaos {
     /// How many faults there were, with those that were left out.
     private(set) var count = 0
     private(set) var kills = 0
+    /// How often the key was renewed.
+    private var keys = 0
     /// What mends things that are broken.
     private var mends: [() -> Void] = []
 
@@ -70,10 +75,14 @@ final class Chaos {
         case .unbind: unbind(Self.queues[some % (Self.queues.count - 1)], for: long)
         case .fill: fill(Self.queues[some % Self.queues.count], for: long)
         case .losesLeader: loseLeader(Self.queues[some % Self.queues.count], for: long)
+        case .missingQueue: removeQueue(Self.removable[some % Self.removable.count], for: long)
         case .missingExchange: removeExchange(Self.exchanges[some % Self.exchanges.count], for: long)
         case .wrongCalendar:
             world.tell("the workers' calendars are \(some * 4 - 2_000) ms ahead")
             world.time.setCalendars(ahead: Int64(some * 4 - 2_000))
+        case .reload: reload(some, for: long)
+        case .newKey: renewKey()
+        case .share: share(some, worker, for: long)
         }
     }
 
@@ -83,6 +92,9 @@ final class Chaos {
         TopologyNames.retryQueue(tier: "2s"), TopologyNames.retryQueue(tier: TopologyNames.holdingTier(delay: "1m")),
         TopologyNames.jobQueue(route: "shop"),
     ]
+
+    /// Queues that may be missing, for as long as they hold nothing.
+    private static let removable = queues.dropLast() + [TopologyNames.returnQueue(route: "shop")]
 
     /// Exchanges that may be missing. A publication to one costs the channel.
     private static let exchanges = [
@@ -152,10 +164,7 @@ final class Chaos {
     private func unbind(_ name: String, for time: Duration) {
         guard let queue = world.broker.queues[name] else { return }
         world.tell("nothing leads to \(name) for \(time)")
-        let bindings = world.broker.exchanges.keys.sorted().flatMap { exchange in
-            (world.broker.exchanges[exchange]?.bindings ?? []).filter { $0.destination == .queue(queue.name) }
-                .map { (exchange, $0) }
-        }
+        let bindings = bindings(to: queue.name)
         for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.unbind(binding) }
         mend(after: time) { [unowned world] in
             for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.bind(binding) }
@@ -167,6 +176,25 @@ final class Chaos {
         world.tell("\(name) does not exist for \(time)")
         mend(after: time) { [unowned world] in
             if world.broker.exchanges[name] == nil { world.broker.exchanges[name] = exchange }
+        }
+    }
+
+    /// An empty queue is deleted, and declared again.
+    private func removeQueue(_ name: String, for time: Duration) {
+        guard let queue = world.broker.queues[name], queue.count == 0, queue.leaderlessUntil == nil else { return }
+        world.tell("\(name) does not exist for \(time)")
+        let bindings = bindings(to: name)
+        world.broker.deleteQueue(name)
+        mend(after: time) { [unowned world] in
+            world.broker.declareQueue(name, .quorum, arguments: queue.arguments)
+            for (exchange, binding) in bindings { world.broker.exchanges[exchange]?.bind(binding) }
+        }
+    }
+
+    private func bindings(to queue: String) -> [(exchange: String, binding: ModelExchange.Binding)] {
+        world.broker.exchanges.keys.sorted().flatMap { exchange in
+            (world.broker.exchanges[exchange]?.bindings ?? []).filter { $0.destination == .queue(queue) }
+                .map { (exchange, $0) }
         }
     }
 
@@ -189,6 +217,43 @@ final class Chaos {
     private func mend(after time: Duration, _ mend: @escaping () -> Void) {
         mends.append(mend)
         world.at(world.now + time, mend)
+    }
+
+    // MARK: Configuration
+
+    /// The configuration has other routes for a time. Each worker reads it when it comes to that.
+    private func reload(_ some: Int, for time: Duration) {
+        let usual = world.blueprint.configuration.routes
+        var routes = usual
+        switch some % 4 {
+        case 0: routes[0].rate = 20
+        case 1: routes[1].connections = .fixed(1)
+        case 2: routes.removeLast()
+        default: for index in routes.indices { routes[index].connections = .fixed(2) }
+        }
+        world.tell("the configuration has other routes for \(time): \(some % 4)")
+        configure(routes)
+        mend(after: time) { [unowned self] in configure(usual) }
+    }
+
+    private func configure(_ routes: [RouteConfiguration]) {
+        world.routes = routes
+        for worker in world.workers { world.at(world.arrival(after: world.now)) { worker.reload() } }
+    }
+
+    /// The key is replaced by another one.
+    private func renewKey() {
+        keys += 1
+        guard let credential = try? world.blueprint.credential(version: 1 + keys) else { return }
+        world.tell("the key is renewed")
+        for worker in world.workers where worker.isAlive { worker.post(.credentialChanged(credential)) }
+    }
+
+    /// A worker serves only one of its routes for a time.
+    private func share(_ some: Int, _ worker: ModelWorker, for time: Duration) {
+        world.tell("\(worker.name) serves one route for \(time)")
+        worker.serve(ServedRoutes([some % 3]))
+        mend(after: time) { worker.serve(.all) }
     }
 
     // MARK: The broker

@@ -62,8 +62,9 @@ final class Jobs {
     /// Queues for replies. The first one is bound to the exchange for replies.
     static let replyQueues = ["bound", "unbound"].map { TopologyNames.replyQueue(user: "world", id: $0) }
 
+    private static let resultQueues = [TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue]
+
     private unowned let world: World
-    private let resultQueues, replyQueues: [ModelQueue]
     private(set) var all: [String: Job] = [:]
     /// The confirmed jobs that lack results.
     private(set) var open: Set<String> = []
@@ -74,9 +75,6 @@ final class Jobs {
     init(_ world: World) {
         self.world = world
         for queue in Self.replyQueues { world.broker.declareQueue(queue, .quorum) }
-        func queues(_ names: [String]) -> [ModelQueue] { names.compactMap { world.broker.queues[$0] } }
-        resultQueues = queues([TopologyNames.resultsQueue(0), TopologyNames.unclaimedResultsQueue])
-        replyQueues = queues(Self.replyQueues)
         world.broker.returned = { [unowned self] message in
             guard let id = message.properties[.messageID] else { return }
             all[String(decoding: id, as: UTF8.self)]?.hasReturned = true
@@ -172,17 +170,19 @@ final class Jobs {
 
     /// Takes all results and replies that wait.
     func takeResults() throws(World.Finding) {
-        for queue in resultQueues where queue.readyCount > 0 {
+        for queue in queues(Self.resultQueues) where queue.readyCount > 0 {
             while let message = take(queue) {
                 try read(message) { id, index, result throws(World.Finding) in note(id, index, result) }
             }
         }
-        for queue in replyQueues where queue.readyCount > 0 {
+        for queue in queues(Self.replyQueues) where queue.readyCount > 0 {
             while let message = take(queue) {
                 try read(message) { id, index, _ throws(World.Finding) in all[id]?.replied.insert(index) }
             }
         }
     }
+
+    private func queues(_ names: [String]) -> [ModelQueue] { names.compactMap { world.broker.queues[$0] } }
 
     private func take(_ queue: ModelQueue) -> ModelMessage? {
         guard let entry = queue.get() else { return nil }

@@ -1,5 +1,6 @@
 import APNSClient
 import Text
+import WorkerSettings
 
 @testable import APNSSimulator
 @testable import PushWorker
@@ -10,6 +11,9 @@ struct Judge {
     private static let flight: Int64 = 200
     /// A worker consumes on one connection to the broker and publishes on another. A third may be on its way out.
     private static let brokerConnections = 3
+
+    /// For jobs, for retries, and for `high` jobs.
+    private static let queuesOfRoute = 3
 
     let world: World
     let jobs: Jobs
@@ -29,11 +33,23 @@ struct Judge {
             throw World.Finding(
                 description: "\(jobs.open.count) confirmed jobs have no result: \(some.joined(separator: ", "))")
         }
+        guard !world.broker.hasUnsettled else {
+            throw World.Finding(description: "a worker forgot deliveries: it neither settles them nor gives them back")
+        }
         if world.apns.violations > 0 {
             throw World.Finding(description: "a worker opened more streams than APNs allows")
         }
         if world.broker.mostUnconfirmed > PublishChannels.window {
             throw World.Finding(description: "\(world.broker.mostUnconfirmed) publications waited for their confirms")
+        }
+        let held = world.broker.mostHeld
+        if held.deliveries > routes * Self.queuesOfRoute * RouteCredit.maximum {
+            throw World.Finding(description: "a worker held \(held.deliveries) deliveries")
+        }
+        // A route has as many messages as have room at their average size.
+        let memory = Double(world.memory ?? world.blueprint.configuration.jobMemory) / RouteCredit.fill
+        if held.bytes > Int(memory) {
+            throw World.Finding(description: "a worker held jobs of \(held.bytes) bytes")
         }
         let most = routes * APNSPoolConfiguration.automaticMaximum + Self.brokerConnections
         for worker in world.workers where worker.cables.count > most {

@@ -17,6 +17,7 @@ final class ModelWorker: @unchecked Sendable {
     private unowned let world: World
     private var lane: Lane?
     private var handle = LaneHandle(lane: 0)
+    private var running: RunningRoutes?
     private(set) var cables: [Cable] = []
     /// Whether something has arrived since its last turn.
     private var isAwake = false
@@ -43,13 +44,23 @@ final class ModelWorker: @unchecked Sendable {
         lives += 1
         let handle = LaneHandle(lane: 0)
         self.handle = handle
-        var settings = try world.blueprint.settings(worker: "\(name)-\(lives)")
-        settings.announce = { handle.post($0) }
+        var (settings, maker) = try world.blueprint.process(
+            "\(name)-\(lives)", routes: world.routes, memory: world.memory)
+        let logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
+        let running = RunningRoutes(
+            world.routes, on: [settings],
+            surroundings: RunningRoutes.Surroundings(
+                maker: maker, lanes: [0: handle], memory: settings.memory, share: { _ in }),
+            logger: logger)
+        self.running = running
+        settings.announce = { [unowned self] in post($0) }
         settings.awaitsControl = true
-        settings.tell = { _, message in handle.post(message) }
-        let lane = try Lane(
-            settings: settings, handle: handle, logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() },
-            in: surroundings)
+        settings.tell = { [unowned self] _, message in post(message) }
+        settings.routeLeft = { [unowned self] number, lane in
+            running.left(number, lane: lane)
+            wake()
+        }
+        let lane = try Lane(settings: settings, handle: handle, logger: logger, in: surroundings)
         lane.begin()
         (self.lane, isAwake, stopsBy) = (lane, true, nil)
         world.tell("\(name) starts, life \(lives)")
@@ -71,10 +82,25 @@ final class ModelWorker: @unchecked Sendable {
         unplug(lane)
     }
 
-    /// Tells the lane something.
-    func post(_ message: LaneMessage) {
-        handle.post(message)
+    /// Reads its configuration again.
+    func reload() {
+        guard isAlive else { return }
+        running?.follow(world.routes)
         wake()
+    }
+
+    /// Serves these routes from now on.
+    func serve(_ routes: ServedRoutes) {
+        if isAlive { post(.served(routes)) }
+    }
+
+    /// Tells the lane something.
+    ///
+    /// - Returns: Whether the lane lives.
+    @discardableResult
+    func post(_ message: LaneMessage) -> Bool {
+        wake()
+        return handle.post(message)
     }
 
     func turn() throws(World.Finding) {

@@ -28,6 +28,8 @@ package final class Simulation {
           - { name: shop, environment: production, topics: [com.example.shop], credential: key, high_lane: true }
           - { name: bank, environment: production, topics: [com.example.bank], credential: key }
         """
+    /// Memory for jobs that is soon full, in bytes.
+    private static let scarceMemory = 24 << 10
     private static let topics = ["com.example.shop", "com.example.bank"]
     /// How long everything may take to end once chaos has stopped. A delivery that a worker forgot would come back after
     /// half an hour, by the broker's consumer timeout, and nobody would notice.
@@ -49,7 +51,8 @@ package final class Simulation {
     ///   - traced: How many of the latest events are kept in words.
     package init(seed: UInt64, skipping: Set<Int> = [], traced: Int = 0) throws {
         let version = ModelBroker.Version.allCases[Int(seed % 3)]
-        world = try World(seed: seed, version: version, yaml: Self.yaml)
+        world = try World(
+            seed: seed, version: version, yaml: Self.yaml, memory: seed % 4 == 1 ? Self.scarceMemory : nil)
         if traced > 0 { world.trace = Trace(length: traced) }
         jobs = Jobs(world)
         hasPoison = seed.isMultiple(of: 4)
@@ -84,7 +87,7 @@ package final class Simulation {
         }
         try chaos.stop()
         let last = world.now + Self.patience
-        while !jobs.open.isEmpty, try world.step(until: last) { try jobs.takeResults() }
+        while !jobs.open.isEmpty || world.broker.hasUnsettled, try world.step(until: last) { try jobs.takeResults() }
         try Judge(world: world, jobs: jobs, mostAttempts: 4, routes: 2).judge()
         var report = Report()
         report.seconds = Double(world.now.nanoseconds(since: start)) / 1e9

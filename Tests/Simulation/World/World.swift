@@ -17,6 +17,10 @@ package final class World: @unchecked Sendable {
     /// When it began, in milliseconds since 1970.
     let start: Int64
     let blueprint: Blueprint
+    /// The routes that the workers' configuration has now.
+    var routes: [RouteConfiguration]
+    /// The memory for jobs of each worker, in bytes; nil for what the configuration says.
+    let memory: Int?
     let broker: ModelBroker
     private(set) lazy var apns = ModelAPNs(self, seed: seed)
     private(set) var workers: [ModelWorker] = []
@@ -47,11 +51,14 @@ package final class World: @unchecked Sendable {
     ///   - seed: Decides all that happens.
     ///   - version: The broker's.
     ///   - yaml: The workers' configuration.
-    init(seed: UInt64, version: ModelBroker.Version, yaml: String) throws {
+    ///   - memory: The memory for jobs of each worker, in bytes; nil for what the configuration says.
+    init(seed: UInt64, version: ModelBroker.Version, yaml: String, memory: Int? = nil) throws {
         self.seed = seed
         start = time.truth
         random = SplitMix64(seed: seed)
+        self.memory = memory
         blueprint = try Blueprint.of(yaml)
+        routes = blueprint.configuration.routes
         broker = ModelBroker(version, now: time.monotonic, wall: time.truth)
         confirm()
         broker.declare(blueprint.configuration.topology(virtualHost: "/"))
