@@ -1,5 +1,5 @@
 package import EventLoop
-package import PushModel
+import PushModel
 
 // How a pool changes its credential. `CredentialRotation` says what to do, and this extension does it.
 extension APNSPool {
@@ -63,20 +63,6 @@ extension APNSPool {
         guard let change = rotation.retry() else { return }
         follow(change, now: now)
         advance(now: now)
-    }
-
-    /// Learns what another pool of the same route heard about a version. The delegate is not told.
-    ///
-    /// - Parameters:
-    ///   - verdict: What APNs said about the version.
-    ///   - version: The number of the version.
-    ///   - now: The time.
-    /// - Returns: Whether the verdict changes anything in this pool.
-    package func learn(_ verdict: CredentialVerdict, of version: Int, now: MonotonicTime) -> Bool {
-        guard let change = rotation.judged(version, verdict) else { return false }
-        perform(change.steps, now: now)
-        advance(now: now)
-        return true
     }
 
     /// Learns what an answer says about the credential.
@@ -166,7 +152,7 @@ extension APNSPool {
         if let event = change.event { delegate?.pool(self, credential: event) }
     }
 
-    private func perform(_ steps: [CredentialRotation.Step], now: MonotonicTime) {
+    func perform(_ steps: [CredentialRotation.Step], now: MonotonicTime) {
         for step in steps {
             switch step {
             case .openProof(let version):

@@ -22,6 +22,9 @@ package final class Mailbox<Message: Sendable>: Sendable {
         wakeup.wake()
     }
 
+    /// Whether nothing waits.
+    package var isEmpty: Bool { messages.withLock { $0.isEmpty } }
+
     /// Takes all messages; call it after each turn of the loop.
     ///
     /// - Returns: The messages in the order they were posted; an empty mailbox costs no allocation.

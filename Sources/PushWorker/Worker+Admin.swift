@@ -4,52 +4,28 @@ package import TraceExport
 
 // What the admin server is told about a worker.
 extension Worker: AdminSource {
-    /// How long ago each lane turned. For a lane that has not turned yet, the time since the worker's start.
-    package func progress() -> [LaneProgress] {
-        let now = MonotonicTime.now()
-        // A lane that ended drained does not turn any more, and is not stuck. Other lanes may still drain.
-        return lanes.filter { !$0.handle.isDrained }.map { lane in
-            let last = lane.handle.status?.takenAt ?? startedAt
-            return LaneProgress(
-                lane: lane.settings.index,
-                sinceLastTurn: now - last,
-                isStuck: lane.handle.pulse.isStuck, step: lane.handle.pulse.step.text)
-        }
+    /// How long ago the lane turned. Before its first turn, the time since the worker's start.
+    package func progress() -> LaneProgress? {
+        // A lane that ended drained does not turn any more, and is not stuck.
+        guard !lane.isDrained else { return nil }
+        return LaneProgress(
+            sinceLastTurn: MonotonicTime.now() - (lane.status?.takenAt ?? startedAt), isStuck: lane.pulse.isStuck,
+            step: lane.pulse.step.text)
     }
 
-    /// Whether every lane has turned.
-    var hasStarted: Bool { lanes.allSatisfy { $0.handle.status != nil } }
+    /// Whether the lane has turned.
+    var hasStarted: Bool { lane.status != nil }
 
     /// Whether the worker does its work, and if not, why.
     package func readiness() -> WorkerReadiness {
         var reasons: [String] = []
-        var lanes: [WorkerReadiness.Lane] = []
-        var joined: [LaneStatus.Route] = []
-        var positions: [String: Int] = [:]
-        var statuses: [LaneStatus] = []
-        for lane in self.lanes {
-            guard let status = lane.handle.status else {
-                reasons.append("lane \(lane.settings.index) has not started")
-                continue
-            }
-            if lane.handle.isEnded { reasons.append("lane \(status.index) has stopped") }
-            if status.isDraining { reasons.append(WorkerReadiness.draining) }
-            statuses.append(status)
-            reasons += status.troubles
-            lanes.append(
-                WorkerReadiness.Lane(
-                    lane: status.index, consume: status.consume, publish: status.publish,
-                    detail: status.troubles.isEmpty ? nil : status.troubles.joined(separator: "; ")))
-            for route in status.routes {
-                if let position = positions[route.name] {
-                    joined[position].join(route)
-                } else {
-                    positions[route.name] = joined.count
-                    joined.append(route)
-                }
-            }
-        }
-        reasons += LaneStatus.refusals(of: statuses)
+        let status = lane.status
+        if status == nil { reasons.append("lane 0 has not started") }
+        if lane.isEnded { reasons.append("lane 0 has stopped") }
+        if status?.isDraining == true { reasons.append(WorkerReadiness.draining) }
+        reasons += status?.troubles ?? []
+        if let refusal = status?.refusal { reasons.append(refusal) }
+        let joined = status?.routes ?? []
         let routes = joined.map { route in
             WorkerReadiness.Route(
                 name: route.name, state: route.state.rawValue, reason: route.troubles.first,
@@ -68,7 +44,12 @@ extension Worker: AdminSource {
         let fleet = fleetStatus()
         if let fleet, fleet.isUndecided, let detail = fleet.detail { reasons.append(detail) }
         return WorkerReadiness(
-            instance: instance, reasons: Array(Set(reasons)).sorted(), lanes: lanes, routes: routes,
+            instance: instance, reasons: Array(Set(reasons)).sorted(),
+            lane: status.map {
+                WorkerReadiness.Lane(
+                    consume: $0.consume, publish: $0.publish,
+                    detail: $0.troubles.isEmpty ? nil : $0.troubles.joined(separator: "; "))
+            }, routes: routes,
             fleet: fleet.map { WorkerReadiness.Fleet(workers: $0.workers, detail: $0.detail) },
             control: WorkerReadiness.Control(detail: controlStatus().trouble, inForce: controlStatus().inForce))
     }
@@ -96,7 +77,8 @@ extension Worker: AdminSource {
 
     /// The outcomes of all notifications, the retries and the jobs that were given back, as text.
     package var summary: String {
-        let routes = laneSnapshots().flatMap { ($0.routes + [$0.left]).compactMap(\.self) }
+        let snapshot = snapshot()
+        let routes = (snapshot.routes + [snapshot.left]).compactMap(\.self)
         func sum(_ count: (RouteCounters) -> Int) -> Int { routes.reduce(0) { $0 + count($1) } }
         let counts =
             Outcome.allCases.map { outcome in (outcome.rawValue, sum { $0.outcomes.count(of: outcome) }) }
@@ -108,6 +90,6 @@ extension Worker: AdminSource {
     /// The names of the routes by their numbers.
     package func routeNames() -> [String?] { routes.names }
 
-    /// Everything counted so far, a snapshot per lane.
-    package func laneSnapshots() -> [LaneSnapshot] { lanes.map { $0.handle.metrics.latest } }
+    /// Everything counted so far.
+    package func snapshot() -> LaneSnapshot { lane.metrics.latest }
 }

@@ -4,12 +4,14 @@ import ServiceLifecycle
 import Synchronization
 package import WorkerSettings
 
-/// The worker: lanes that push, seen from the ordinary side of the process.
+/// The worker: the lane that pushes, seen from the ordinary side of the process.
 ///
 /// It never ends because a broker or APNs cannot be reached.
 package final class Worker: Sendable {
-    /// What each lane is told, and its outside.
-    let lanes: [(settings: LaneSettings, handle: LaneHandle)]
+    /// What the lane is told.
+    private let settings: LaneSettings
+    /// The outside of the lane.
+    let lane = LaneHandle()
     /// The worker's name.
     package let instance: String
     /// When the worker was put together.
@@ -63,61 +65,52 @@ package final class Worker: Sendable {
             configuration.credentials, trust: WorkerBuilder.trust(configuration.apns),
             used: Set(configuration.routes.map(\.credential)))
         let maker = try RouteMaker(configuration.apns, resultsBatch: configuration.results.batch)
-        let built = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials)
-            .lanes(maker)
-        let handles = built.map { LaneHandle(lane: $0.index) }
-        let byNumber = Dictionary(uniqueKeysWithValues: zip(built.map(\.index), handles))
-        let barrier = DrainBarrier(lanes: built.map(\.index))
-        let announce: @Sendable (LaneMessage) -> Void = { message in handles.forEach { $0.post(message) } }
-        let isWorking: @Sendable () -> Bool = { handles.contains { $0.status?.isWorking == true } }
-        let isConnected: @Sendable () -> Bool = { handles.allSatisfy { $0.status?.isConnected == true } }
+        var settings = try WorkerBuilder(configuration: configuration, version: version, credentials: credentials)
+            .lane(maker)
+        let announce: @Sendable (LaneMessage) -> Void = { [lane] in lane.post($0) }
+        let isWorking: @Sendable () -> Bool = { [lane] in lane.status?.isWorking == true }
+        let isConnected: @Sendable () -> Bool = { [lane] in lane.status?.isConnected == true }
         let fleet = Self.fleet(configuration, isWorking, announce, logger)
         self.fleet = fleet
         let routes = RunningRoutes(
-            configuration.routes, on: built,
+            configuration.routes, on: settings,
             surroundings: RunningRoutes.Surroundings(
-                maker: maker, lanes: byNumber, memory: built.first?.memory ?? SharedMemoryBudget(),
+                maker: maker, lane: lane, memory: settings.memory,
                 share: { [share = configuration.share] in
                     fleet?.routesChanged($0)
                     Self.serve(share, of: $0, announce)
                 }),
             logger: logger)
         self.routes = routes
-        lanes = zip(built, handles).map { [tracing] settings, handle in
-            var settings = settings
-            settings.spans = tracing?.spans
-            settings.announce = announce
-            settings.awaitsControl = true
-            settings.tell = { lane, message in byNumber[lane]?.post(message) ?? false }
-            settings.barrier = barrier
-            settings.routeLeft = { number, lane in routes.left(number, lane: lane) }
-            return (settings, handle)
-        }
+        settings.spans = tracing?.spans
+        settings.awaitsControl = true
+        settings.routeLeft = { routes.left($0) }
+        self.settings = settings
         identity = WorkerIdentity(configuration, program: version)
         control = ControlReader(
             configuration.instance,
             surroundings: ControlReader.Surroundings(
                 broker: configuration.broker, isWorking: isWorking, isConnected: isConnected,
                 announce: { announce(.control($0)) },
-                lanes: { routes.lanes(consuming: handles.compactMap(\.status)) }, deal: { announce(.fleetRates($0)) },
-                deadTokens: Dictionary(built.flatMap(\.routes).map { ($0.name, $0.shared.deadTokens) }) { $1 }),
+                consuming: { [lane] in routes.consuming(lane.status) }, deal: { announce(.fleetRates($0)) },
+                deadTokens: Dictionary(settings.routes.map { ($0.name, $0.deadTokens) }) { $1 }),
             logger: logger)
         reporter = WorkerReporter(
             configuration.instance, broker: configuration.broker, isWorking: { isConnected() && isWorking() },
             logger: logger)
         letters = BrokerLetterReporter(
-            built[0], isWorking: { isConnected() && isWorking() }, logger: logger)
+            settings, isWorking: { isConnected() && isWorking() }, logger: logger)
         watcher = CredentialWatcher(
             store: credentials, logger: logger, interval: credentialInterval ?? CredentialWatcher.interval,
             announce: announce)
     }
 
-    /// Tells the lanes which routes a worker serves whose share is written.
+    /// Tells the lane which routes a worker serves whose share is written.
     ///
     /// - Parameters:
     ///   - share: The share.
     ///   - routes: The names of all routes, by their numbers.
-    ///   - announce: Tells all lanes.
+    ///   - announce: Tells the lane.
     private static func serve(
         _ share: RouteShare, of routes: [String?], _ announce: @Sendable (LaneMessage) -> Void
     ) {
@@ -125,7 +118,7 @@ package final class Worker: Sendable {
         announce(.served(RouteAssignment(fixed: count).served(by: "\(number)", of: routes)))
     }
 
-    /// Tells the lanes which routes they serve, or makes what will tell them.
+    /// Tells the lane which routes it serves, or makes what will tell it.
     private static func fleet(
         _ configuration: WorkerConfiguration, _ isWorking: @escaping @Sendable () -> Bool,
         _ announce: @escaping @Sendable (LaneMessage) -> Void, _ logger: Logger
@@ -186,12 +179,12 @@ package final class Worker: Sendable {
     /// Where the admin server listens, for the reports to operators; nil where it does not.
     var adminAddress: String? { adminServer.withLock { $0?.description } }
 
-    /// Starts the lanes and waits until they have drained, which they begin to do when a graceful shutdown of the task
-    /// is asked for, or the task is cancelled.
+    /// Starts the lane and waits until it has drained, which it begins to do when a graceful shutdown of the task is asked
+    /// for, or the task is cancelled.
     package func run() async throws {
         let journal = openJournal()
         warnOfMemory()
-        for lane in lanes { try start(lane.settings, lane.handle, journal) }
+        try startLane(journal)
         let exporting = tracing?.run()
         let (watcher, logger) = (watcher, logger)
         _ = try LoopThread.start(name: "martlet-files") {
@@ -216,7 +209,7 @@ package final class Worker: Sendable {
         let letters = letters
         _ = try LoopThread.start(name: "martlet-letters") { letters.run() }
         let watchdog = WorkerWatchdog(
-            lanes: lanes.map { ($0.settings.index, $0.handle.pulse) }, readiness: { self.readiness() }, logger: logger)
+            lane: lane.pulse, readiness: { self.readiness() }, logger: logger)
         _ = try LoopThread.start(name: "martlet-watch") { watchdog.run() }
         defer {
             // Not waited for: one may be reading from a file system that hangs.
@@ -227,9 +220,9 @@ package final class Worker: Sendable {
             letters.stop()
             control.stop()
         }
-        // Whoever cancels, as a group does for a service that failed, waits here too: lanes always end in good order.
+        // Whoever cancels, as a group does for a service that failed, waits here too: the lane always ends in good order.
         await withTaskCancellationOrGracefulShutdownHandler {
-            for lane in lanes { await lane.handle.waitUntilEnded() }
+            await lane.waitUntilEnded()
             await fleet?.waitUntilLeft()
             await reporter.waitUntilEnded()
             if let exporting { await tracing?.finish(exporting) }
@@ -238,17 +231,16 @@ package final class Worker: Sendable {
         }
     }
 
-    /// Starts the thread of a lane.
-    private func start(_ settings: LaneSettings, _ handle: LaneHandle, _ journal: Journal?) throws(EventLoopError) {
+    /// Starts the thread of the lane.
+    private func startLane(_ journal: Journal?) throws(EventLoopError) {
         var settings = settings
         settings.journal = journal
-        _ = try LoopThread.start(name: "martlet-lane-\(settings.index)") { [settings, logger] in
+        _ = try LoopThread.start(name: "martlet-lane") { [settings, lane, logger] in
             do throws(EventLoopError) {
-                try Lane(settings: settings, handle: handle, logger: logger).run()
+                try Lane(settings: settings, handle: lane, logger: logger).run()
             } catch {
-                logger.critical("a lane cannot start", metadata: .with([.error: "\(error.message)"]))
-                _ = settings.barrier?.note(settings.index, isDrained: true)
-                handle.ended(isDrained: true)
+                logger.critical("the lane cannot start", metadata: .with([.error: "\(error.message)"]))
+                lane.ended(isDrained: true)
             }
         }
     }
@@ -271,9 +263,7 @@ package final class Worker: Sendable {
 
     /// Says where so many queues may hold more than the memory for jobs.
     private func warnOfMemory() {
-        guard let settings = lanes.first?.settings, settings.prefetch == nil,
-            let problem = settings.memory.problem
-        else { return }
+        guard settings.prefetch == nil, let problem = settings.memory.problem else { return }
         logger.warning("the memory for jobs is small for so many queues", metadata: .with([.detail: "\(problem)"]))
     }
 
@@ -286,9 +276,9 @@ package final class Worker: Sendable {
         letters.stop()
         // A second is kept for closing connections.
         let deadline = MonotonicTime.now().adding(max(.seconds(1), grace - .seconds(1)))
-        for lane in lanes { lane.handle.post(.drain(deadline: deadline)) }
+        lane.post(.drain(deadline: deadline))
     }
 
-    /// Whether every lane ended with nothing left in flight.
-    package var isDrained: Bool { lanes.allSatisfy { $0.handle.isDrained } }
+    /// Whether the lane ended with nothing left in flight.
+    package var isDrained: Bool { lane.isDrained }
 }

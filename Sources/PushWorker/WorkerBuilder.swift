@@ -6,14 +6,14 @@ import Text
 import Topology
 import WorkerSettings
 
-/// Turns a checked configuration into the settings of each lane.
+/// Turns a checked configuration into the settings of the lane.
 package struct WorkerBuilder {
     /// The worker's configuration.
     let configuration: WorkerConfiguration
     private let version: String
     private let credentials: CredentialStore
 
-    /// Takes the configuration; `lanes(_:)` does the work.
+    /// Takes the configuration; `lane(_:)` does the work.
     init(configuration: WorkerConfiguration, version: String, credentials: CredentialStore) {
         self.configuration = configuration
         self.version = version
@@ -25,33 +25,23 @@ package struct WorkerBuilder {
         TrustRoots(systemRoots: true, files: apns.trustFile.map { [$0] } ?? [])
     }
 
-    /// The settings of all lanes. A lane without a route is left out: it would do nothing, but have two connections to
-    /// the broker.
+    /// The settings of the lane.
     ///
-    /// - Parameter maker: Makes what lanes are told about a route.
-    func lanes(_ maker: RouteMaker) throws(WorkerError) -> [LaneSettings] {
-        let count = max(1, configuration.lanes.fixedValue ?? LaneCount.automatic())
-        let template = try template()
-        var lanes = (0..<count).map { index in
-            var settings = template
-            settings.index = index
-            return settings
-        }
+    /// - Parameter maker: Makes what the lane is told about a route.
+    func lane(_ maker: RouteMaker) throws(WorkerError) -> LaneSettings {
+        var lane = try template()
         var unrouted = LaneSettings.RouteSettings(name: Self.unrouted, queues: Self.unroutedQueues)
         unrouted.number = configuration.routes.count
         unrouted.resultsBatch = configuration.results.batch
-        lanes[0].routes = [unrouted]
+        lane.routes = [unrouted]
         let table = configuration.routesTable
         for (number, route) in configuration.routes.enumerated() {
-            let places = try maker.places(
-                of: route, number: number, claim: RouteClaim(table: table, index: number),
-                on: Array(lanes.indices), routes: configuration.routes.count)
-            for (lane, settings) in places { lanes[lane].routes.append(settings) }
+            lane.routes.append(
+                try maker.settings(of: route, number: number, claim: RouteClaim(table: table, index: number)))
         }
-        let queues = lanes.reduce(0) { $0 + $1.routes.reduce(0) { $0 + $1.queues.count } }
-        let memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
-        for index in lanes.indices { lanes[index].memory = memory }
-        return lanes.filter { !$0.routes.isEmpty }
+        let queues = lane.routes.reduce(0) { $0 + $1.queues.count }
+        lane.memory = SharedMemoryBudget(bytes: configuration.jobMemory, queues: queues)
+        return lane
     }
 
     /// The name of the route that answers jobs nobody claims.
@@ -73,7 +63,7 @@ package struct WorkerBuilder {
             throw WorkerError(message: "broker.uri: \(error.message)")
         }
         return LaneSettings(
-            index: 0, routes: [], routeCount: configuration.routes.count, credentials: credentials,
+            routes: [], routeCount: configuration.routes.count, credentials: credentials,
             instance: configuration.instance, broker: configuration.broker,
             policy: retry.policy, tierNames: retry.tierNames, version: version,
             jobsFrom: configuration.jobsFrom, replyPattern: pattern,

@@ -27,13 +27,11 @@ package final class LocalRun: Sendable {
         package var hasOwnKey: Bool
         /// How many notifications a second a worker may push for it; nil for any number.
         package var rate: Int?
-        /// On how many lanes it lives; nil for `auto`.
-        package var lanes: Int?
 
         /// An app from its parts, each as documented there.
         package init(
             route: String, topic: String, highLane: Bool = false, environment: APNSEnvironment = .development,
-            hasOwnKey: Bool = false, rate: Int? = nil, lanes: Int? = nil
+            hasOwnKey: Bool = false, rate: Int? = nil
         ) {
             self.route = route
             self.topic = topic
@@ -41,7 +39,6 @@ package final class LocalRun: Sendable {
             self.environment = environment
             self.hasOwnKey = hasOwnKey
             self.rate = rate
-            self.lanes = lanes
         }
     }
 
@@ -72,7 +69,7 @@ package final class LocalRun: Sendable {
     ///
     /// - Parameters:
     ///   - apps: The apps to push for.
-    ///   - settings: More lines of configuration, for instance `lanes: 1`.
+    ///   - settings: More lines of configuration, for instance `prefetch: 100`.
     ///   - requestTimeout: How long workers wait for an answer of the simulator.
     ///   - scenario: The simulator's scenario.
     ///   - sendsDate: Whether the simulator's answers say the time.
@@ -137,8 +134,7 @@ package final class LocalRun: Sendable {
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment.rawValue), topics: [\(app.topic)], "
                 + "credential: \(app.hasOwnKey ? "own" : "local"), high_lane: \(app.highLane), "
-                + "rate: \(app.rate.map(String.init) ?? "null"), "
-                + "lanes: \(app.lanes.map(String.init) ?? "auto") }"
+                + "rate: \(app.rate.map(String.init) ?? "null") }"
         }
         let credentials = zip(["local", "own"], keyFiles).enumerated().map { index, key in
             "  - { name: \(key.0), kind: token, key_file: \"\(key.1)\", key_id: MARTLET00\(index + 1), team_id: MARTLETDEV }"

@@ -76,7 +76,7 @@ def until_settled(bench, workers, broker, ports, messages, notifications):
                 pass  # it has just begun
         bench.admin = usual
         jobs = sum(count for key, count in counts.items() if key[0] == "jobs")
-        return jobs == messages and counts["accepted", ""] == notifications
+        return jobs == messages and counts["accepted"] == notifications
 
     if not (idle := until_idle([worker.pid for worker in workers], [broker], done, ROUND_SECONDS)):
         sys.exit(f"bench: not all of {messages} jobs are acknowledged, or of {notifications} notifications accepted: {counts}")

@@ -1,4 +1,4 @@
-"""Parts of the benchmark beside the cost of one route on one lane: system calls, lanes, many routes in one worker, and the
+"""Parts of the benchmark beside the cost of one route: system calls, many routes in one worker, and the
 memory for their jobs."""
 import collections, json, os, re, shutil, signal, statistics, subprocess, sys, time
 
@@ -160,33 +160,6 @@ def worker_calls(bench, name, jobs=0):
     return {"calls": traced(bench, name), "turn": figures.get("turn")}
 
 
-# ---- lanes ----
-
-def lanes(bench):
-    """One route in a worker with one lane and in one with two; connections are the same."""
-    arguments, rows = bench.arguments, {1: [], 2: []}
-    configurations = {count: bench.configure(f"lanes{count}", lanes=count, connections=2) for count in rows}
-    for _ in rounds("lanes", arguments.rounds):
-        for count, measured in rows.items():
-            worker = bench.start_worker(configurations[count])
-            # Enough for every connection of every lane.
-            bench.warm(worker, 2000)
-            idle = bench.measure_idle(worker, arguments.idle)
-            measured.append({**bench.measure_work(worker, "raw", arguments.jobs), "idle": idle})
-            bench.leave(worker)
-    one = rows[1]
-    print("\none route with two connections, raw jobs; shares of the jobs are from martlet_deliveries_settled_total")
-    print(f"{'lanes':10} {'CPU µs':>8} {'× one':>8} {'per second':>11} {'× one':>8} {'per turn':>9} {'RssAnon':>10} "
-          f"{'idle':>7}   {'share of each lane':20}")
-    for count, measured in rows.items():
-        cpu, rate = median(measured, "cpu"), median(measured, "rate")
-        shares = " / ".join(f"{statistics.median(lane):.0f}" for lane in zip(*(row["lanes"] for row in measured)))
-        print(f"{count:<10} {cpu:8.2f} {cpu / median(one, 'cpu'):8.2f} {rate:11.0f} {rate / median(one, 'rate'):8.2f} "
-              f"{median(measured, 'turn'):9.1f} {median(measured, 'RssAnon'):6.1f} MiB {median(measured, 'idle'):6.2f}%"
-              f"   {shares} %", flush=True)
-    return rows
-
-
 # ---- routes ----
 
 # What is measured of so many routes, and how it is written.
@@ -324,10 +297,10 @@ def job_memory(bench):
 # ---- reconnects ----
 
 def reconnects(bench):
-    """One worker with many routes on two lanes, whose connections RabbitMQ closes again and again: its memory once every
+    """One worker with many routes, whose connections RabbitMQ closes again and again: its memory once every
     route has carried a job after that. Fails where it grows."""
     count = bench.arguments.busy
-    configuration = bench.configure(f"again{count}", routes=count, lanes=2,
+    configuration = bench.configure(f"again{count}", routes=count,
                                     apns=", connect_rate: 16, connect_burst: 32")
     bench.declare(configuration)
     _, _, worker = first_jobs(bench, configuration, count)
@@ -339,7 +312,7 @@ def reconnects(bench):
         bench.await_results(worker, count, 60 + count)
         rows.append(memory(worker.pid)["RssAnon"])
     bench.leave(worker)
-    print(f"\n{count} routes on two lanes; RssAnon after their first jobs, then after each time that RabbitMQ closed all connections")
+    print(f"\n{count} routes; RssAnon after their first jobs, then after each time that RabbitMQ closed all connections")
     print("  ".join(f"{value:.1f}" for value in rows) + " MiB", flush=True)
     if rows[-1] > rows[1] + RECONNECT_GROWTH:
         sys.exit(f"bench: RssAnon grew by {rows[-1] - rows[1]:.0f} MiB in {RECONNECTS - 1} reconnects")

@@ -60,13 +60,12 @@ final class BrokerStack: Sendable {
     ///   - ownBroker: A broker of the test's own, to be stopped and started; nil for the one that all suites share.
     ///   - scenario: What the local APNs does.
     ///   - sendsDate: Whether the local APNs' answers tell the time.
-    ///   - lanes: How many lanes workers have, with every route on all of them.
     ///   - settings: More lines of configuration.
     static func start(
         _ virtualHost: String, apps: [App] = [App(route: "app", topic: "com.example.app")],
         tiers: [Int64] = [2_000, 4_000], apns: String? = nil, production: String? = nil,
         requestTimeout: String = "20s", credentials: String = "", ownBroker: PrivateBroker? = nil,
-        scenario: Scenario = Scenario(), sendsDate: Bool = false, lanes: Int = 1,
+        scenario: Scenario = Scenario(), sendsDate: Bool = false,
         settings: String = ""
     ) async throws -> BrokerStack {
         let directory = try TemporaryDirectory(prefix: "martlet-ring")
@@ -86,7 +85,7 @@ final class BrokerStack: Sendable {
         let broker = try ownBroker ?? RingBroker.broker.get()
         let routes = apps.map { app in
             "  - { name: \(app.route), environment: \(app.environment), topics: [\(app.topic)], "
-                + "credential: \(app.credential), lanes: \(lanes)\(app.rate.map { ", rate: \($0)" } ?? "")"
+                + "credential: \(app.credential)\(app.rate.map { ", rate: \($0)" } ?? "")"
                 + "\(app.highLane ? ", high_lane: true" : "")"
                 + "\(app.resultsQueue.map { ", results_queue: \($0)" } ?? "") }"
         }
@@ -102,7 +101,6 @@ final class BrokerStack: Sendable {
             routes:
             \(routes.joined(separator: "\n"))
             retry: { tiers: [\(tiers.map { "\($0 / 1_000)s" }.joined(separator: ", "))] }
-            lanes: \(lanes)
             \(settings)
 
             """, to: "martlet.yaml")

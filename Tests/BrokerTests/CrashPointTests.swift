@@ -18,7 +18,7 @@ struct CrashPointTests {
 
     @Test("A worker that dies at a step loses nothing, and repeats only what it held", arguments: FailPoint.allCases)
     func dies(point: FailPoint) async throws {
-        try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)") { ring in
+        try await KillRing.run(settings: "prefetch: \(Self.prefetch)") { ring in
             let jobs = RunJob.several(Self.kills * Self.jobsPerKill)
             let watch = try await ring.watch()
             try await ring.publish(jobs, watch.audit)

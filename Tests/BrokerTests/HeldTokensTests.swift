@@ -153,10 +153,8 @@ struct HeldTokensTests {
     /// The names of the routes whose device tokens a worker holds.
     private func held(by worker: LiveWorker) -> Set<String> {
         let names = worker.worker.routeNames()
-        let held = worker.worker.laneSnapshots().flatMap { snapshot in
-            zip(names, snapshot.routes).filter { $0.1?.holdsTokens == true }.compactMap(\.0)
-        }
-        return Set(held)
+        let held = zip(names, worker.worker.snapshot().routes).filter { $0.1?.holdsTokens == true }
+        return Set(held.compactMap(\.0))
     }
 
     @Test("A worker started beside one that holds a route holds the first dead token, and drops those of a neighbour")

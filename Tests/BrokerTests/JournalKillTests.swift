@@ -18,7 +18,7 @@ struct JournalKillTests {
         jobs count: Int, dyingAfter numbers: [Int], _ setting: String = "", check: (KillRing) throws -> Void = { _ in }
     ) async throws -> Int {
         var duplicates = 0
-        try await KillRing.run(settings: "lanes: 1\nprefetch: \(Self.prefetch)\n\(setting)") { ring in
+        try await KillRing.run(settings: "prefetch: \(Self.prefetch)\n\(setting)") { ring in
             let watch = try await ring.watch()
             try await ring.publish(RunJob.several(count), watch.audit)
             for (index, number) in numbers.enumerated() {

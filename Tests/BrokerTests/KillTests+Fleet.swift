@@ -51,7 +51,7 @@ extension KillTests {
         "share: auto: three workers serve each of 12 routes twice; one is killed, and each has two again: nothing is lost"
     )
     func fleet() async throws {
-        try await KillRing.run(apps: Self.fleetApps, settings: "lanes: 1\nshare: auto") { ring in
+        try await KillRing.run(apps: Self.fleetApps, settings: "share: auto") { ring in
             let watch = try await ring.watch()
             let began = ContinuousClock.now
             var workers = try (1...3).map { try ring.local.startWorker("worker-\($0)") }

@@ -10,7 +10,7 @@ import Testing
 extension KillTests {
     @Test("SIGHUP: what did not change is said; a key that APNs refuses costs nothing, and the one before goes on")
     func reload() async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run { ring in
             let watch = try await ring.watch()
             let worker = try ring.local.startWorker("worker")
             try await ring.publish(RunJob.several(500), watch.audit)
@@ -43,9 +43,11 @@ extension KillTests {
         }
     }
 
-    @Test("SIGHUP: the log level is followed, lanes need a restart and are named, and a wrong file changes nothing")
+    @Test(
+        "SIGHUP: the log level is followed, the prefetch needs a restart and is named, and a wrong file changes nothing"
+    )
     func settings() async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run(settings: "prefetch: 100") { ring in
             let watch = try await ring.watch()
             let worker = try ring.local.startWorker("worker")
             try await ring.publish(RunJob.several(10), watch.audit)
@@ -54,13 +56,13 @@ extension KillTests {
             let text = try String(contentsOfFile: file, encoding: .utf8)
             func write(_ text: String) throws { try text.write(toFile: file, atomically: true, encoding: .utf8) }
 
-            try write(text.replacingOccurrences(of: "lanes: 1\n", with: "lanes: 2\nlog: { level: error }\n"))
+            try write(text.replacingOccurrences(of: "prefetch: 100\n", with: "prefetch: 200\nlog: { level: error }\n"))
             worker.signal(SIGHUP)
             // The line is a warning, and the new level holds only after it.
             try await ring.awaitLog(of: "worker", "the configuration was read again")
             let log = try String(contentsOfFile: ring.local.logFile(of: "worker"), encoding: .utf8)
             let line = try #require(log.split(separator: "\n").first { $0.contains("was read again") })
-            #expect(line.contains(#""followed":"log.level""#) && line.contains(#""needs_restart":"lanes""#))
+            #expect(line.contains(#""followed":"log.level""#) && line.contains(#""needs_restart":"prefetch""#))
 
             try write(text + "nonsense: 1\n")
             worker.signal(SIGHUP)

@@ -25,7 +25,7 @@ extension KillTests {
         "With APNs dead and a long queue a worker stays small, and takes no more than it may hold",
         arguments: DeadAPNs.allCases)
     func backlog(apns: DeadAPNs) async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run { ring in
             let watch = try await ring.watch()
             let jobs = RunJob.several(Self.backlogSize, tokenPrefix: apns == .refuses ? "1" : "0ff00000")
             try await ring.publish(jobs, watch.audit)
@@ -69,7 +69,7 @@ extension KillTests {
 
     @Test("Without a descriptor left a worker says so and stays; with descriptors it goes on")
     func descriptors() async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run { ring in
             let watch = try await ring.watch()
             let worker = try ring.local.startWorker("tight")
             try await ring.publish(RunJob.several(100), watch.audit)
@@ -93,7 +93,7 @@ extension KillTests {
     @Test(
         "A log that takes nothing, on a full disk or with nobody reading it, stops no worker", arguments: [true, false])
     func log(isDiskFull: Bool) async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run { ring in
             var ends: [Int32] = [-1, -1]
             #expect(pipe(&ends) == 0)
             close(ends[0])
@@ -134,7 +134,7 @@ extension KillRing {
         #expect(status == 0)
     }
 
-    /// Closes the connections of all lanes, as an operator would.
+    /// Closes the connections of the worker, as an operator would.
     fileprivate func closeLanes() async throws {
         let code = """
             [rabbit_networking:close_connection(Pid, "test") || [{pid, Pid}, {client_properties, P}] <- \

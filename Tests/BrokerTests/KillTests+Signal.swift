@@ -36,7 +36,7 @@ extension KillTests {
         "SIGTERM: what is in flight is finished, the rest goes back to the queue, nothing is pushed twice",
         arguments: Load.allCases)
     func drained(load: Load) async throws {
-        try await KillRing.run(settings: "shutdown: { grace: 30s }\nlanes: 1") { ring in
+        try await KillRing.run(settings: "shutdown: { grace: 30s }") { ring in
             let jobs = load.jobs
             ring.local.simulator.control.use(Self.late)
             let watch = try await ring.watch()
@@ -68,7 +68,7 @@ extension KillTests {
 
     @Test("Another signal a second later: the worker leaves at once, and another one finishes what it had in flight")
     func impatient() async throws {
-        try await KillRing.run(settings: "lanes: 1") { ring in
+        try await KillRing.run { ring in
             ring.local.simulator.control.use(Self.late)
             let watch = try await ring.watch()
             let jobs = Load.slow.jobs

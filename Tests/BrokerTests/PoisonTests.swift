@@ -14,18 +14,9 @@ struct PoisonTests {
     /// How often a worker is started at most.
     private static let restarts = 40
 
-    @Test(
-        "A job that crashes worker after worker, of one lane or two, ends in the dead letters; all others are pushed")
+    @Test("A job that crashes worker after worker ends in the dead letters; all others are pushed")
     func poison() async throws {
-        // Side by side, because both wait for processes that start.
-        async let ofOneLane: Void = Self.poison(lanes: 1)
-        async let ofTwoLanes: Void = Self.poison(lanes: 2)
-        try await ofOneLane
-        try await ofTwoLanes
-    }
-
-    private static func poison(lanes: Int) async throws {
-        try await KillRing.run(settings: "lanes: \(lanes)\nprefetch: 500") { ring in
+        try await KillRing.run(settings: "prefetch: 500") { ring in
             let jobs = RunJob.several(Self.jobs)
             // In the midst of the first window, so that there are neighbours before and behind it.
             let culprit = jobs[250]
@@ -46,9 +37,8 @@ struct PoisonTests {
                 }
             }
             let worker = try #require(survivor, "after \(crashes) crashes the job still kills workers")
-            // Returned twenty times: once each time a worker died of it. With two lanes what comes back from one may
-            // come back from the other as well until it is a suspect, and three returns more are allowed for that.
-            #expect(lanes == 1 ? crashes == 20 : 17...23 ~= crashes, "\(crashes)")
+            // Returned twenty times: once each time a worker died of it.
+            #expect(crashes == 20)
             try await ring.awaitEmptyJobQueue()
             let state = try await ring.account(of: watch)
             let accepted = ResultRecord.Kind(outcome: "accepted", status: 200, reason: nil)
@@ -58,7 +48,7 @@ struct PoisonTests {
             let balance = state.ledger.balance()
             #expect(balance.isClean)
             #expect(!ring.local.simulator.ledger.records().contains { $0.id.description == culprit.id })
-            print("poison on \(lanes) lanes: \(crashes) crashes, \(balance.explainedDuplicates) pushed twice")
+            print("poison: \(crashes) crashes, \(balance.explainedDuplicates) pushed twice")
             try await ring.stop([worker])
         }
     }

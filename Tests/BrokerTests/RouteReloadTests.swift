@@ -31,9 +31,9 @@ struct RouteReloadTests {
         return route
     }
 
-    @Test("A route that is added begins at once, and its neighbour loses nothing meanwhile", arguments: [1, 2])
-    func added(lanes: Int) async throws {
-        let stack = try await BrokerStack.start("reload-added-\(lanes)", requestTimeout: "30s", lanes: lanes)
+    @Test("A route that is added begins at once, and its neighbour loses nothing meanwhile")
+    func added() async throws {
+        let stack = try await BrokerStack.start("reload-added", requestTimeout: "30s")
         let client = try JobClient(stack)
         defer { client.close() }
         let worker = try stack.startWorker()
@@ -65,7 +65,7 @@ struct RouteReloadTests {
             apps: [
                 BrokerStack.App(route: "app", topic: "com.example.app", rate: 40),
                 BrokerStack.App(route: "other", topic: "com.example.other"),
-            ], lanes: 2)
+            ])
         let client = try JobClient(stack)
         defer { client.close() }
         let list = (0..<tokens).map { number in
@@ -103,9 +103,9 @@ struct RouteReloadTests {
         try await worker.stop()
     }
 
-    @Test("A route that changes drains and begins again, as often as it changes", arguments: [1, 2])
-    func changed(lanes: Int) async throws {
-        let stack = try await BrokerStack.start("reload-changed-\(lanes)", lanes: lanes)
+    @Test("A route that changes drains and begins again, as often as it changes")
+    func changed() async throws {
+        let stack = try await BrokerStack.start("reload-changed")
         let client = try JobClient(stack)
         defer { client.close() }
         var configuration = stack.configuration

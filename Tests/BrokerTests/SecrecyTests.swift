@@ -34,7 +34,7 @@ struct SecrecyTests {
     func nothingShows() async throws {
         let local = try await LocalRun.start(
             apps: [LocalRun.App(route: "shop", topic: "com.example.shop")],
-            settings: "log: { level: trace, format: json }\nlanes: 1")
+            settings: "log: { level: trace, format: json }")
         defer { Task { await local.stop() } }
         let broker = local.broker
         try broker.control(["add_user", "quiet", Self.password])

@@ -287,7 +287,7 @@ extension FaultCatalogue {
             $0.workers = 3
             $0.apps[0].highLane = true
             // As many attempts as probes, and more.
-            $0.settings = "lanes: 1\nretry: { tiers: [2s, 15s, 1m, 5m, 30m], max_attempts: 30 }"
+            $0.settings = "retry: { tiers: [2s, 15s, 1m, 5m, 30m], max_attempts: 30 }"
             $0.apnsProxy = true
             $0.patience = .seconds(180)
         }
@@ -346,7 +346,6 @@ extension FaultCatalogue {
         setup: {
             $0.neighbour = true
             $0.jobs = 0
-            $0.settings = "lanes: 1"
             $0.patience = .seconds(180)
         }
     ) { ring in

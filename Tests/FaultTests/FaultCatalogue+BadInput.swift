@@ -82,7 +82,6 @@ extension FaultCatalogue {
         setup: {
             refusing(&$0)
             $0.jobs = 0
-            $0.settings = "lanes: 1"
             $0.apps.append(LocalRun.App(route: "news", topic: "com.example.news"))
         }
     ) { ring in

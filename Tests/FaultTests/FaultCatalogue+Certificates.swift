@@ -56,7 +56,7 @@ extension FaultCatalogue {
             let connects = worker.brokerConnects
             try await ring.control("close_all_connections", "new certificates")
             try await ring.until("the worker connects again") {
-                worker.brokerConnects >= connects + 2 * FaultSetup.lanes
+                worker.brokerConnects >= connects + 2
             }
             try await ring.awaitReady()
             let clients = try await ring.clients()

@@ -278,7 +278,7 @@ extension FaultCatalogue {
             $0.jobs = 200
             $0.milliseconds = 0...100
             $0.workers = 3
-            $0.settings = "lanes: 1\nprefetch: 200"
+            $0.settings = "prefetch: 200"
             $0.mix()
         }
     ) { ring in

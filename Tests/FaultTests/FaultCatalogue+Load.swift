@@ -53,7 +53,7 @@ extension FaultCatalogue {
                 $0.jobs = 0
             }
         ) { ring in
-            try await ring.publish(FaultSetup.lanes * 8_000, taking: 2_000...4_000)
+            try await ring.publish(16_000, taking: 2_000...4_000)
             // Behind the flood it would take many seconds. Publishing that is work for this machine alone.
             ring.neighbour?.judgeFromNow()
             try await ring.judgeNeighbour()
@@ -75,7 +75,7 @@ extension FaultCatalogue {
         try await ring.awaitReconnected()
         // The broker's own log leaves lines out when they are many.
         let logs = ring.workers.map(\.log)
-        let each = FaultSetup.lanes * 2
+        let each = 2
         let times = logs.flatMap { moments(of: "connected to the broker", in: $0).dropFirst(each) }.sorted()
         ring.expect(times.count >= crowd * each, "\(times.count) connections of \(crowd) workers came back")
         let back = times.first ?? 0
@@ -90,7 +90,7 @@ extension FaultCatalogue {
         // A worker that was back soon never said that it was not ready.
         if crowd >= 500 { ring.expect(ready.count == crowd, "\(ready.count) of \(crowd) workers are ready again") }
         let slowest = Duration.seconds(max(ready.max() ?? back, back + spread) - back)
-        let atOnce = lane * (crowd * FaultSetup.lanes)
+        let atOnce = lane * crowd
         ring.note("the last is ready \(FaultBench.seconds(slowest)) s after the first connect")
         ring.note("as many lanes one after the other take \(FaultBench.seconds(atOnce)) s")
         ring.expect(

@@ -116,7 +116,7 @@ extension FaultCatalogue {
             try await ring.judgeNeighbour()
             let more = try ring.worker.metric("martlet_broker_disconnects_total") - disconnects
             ring.note("\(Int(disconnects)) connections given up at first, \(Int(more)) later")
-            ring.expect(disconnects + more <= Double(2 * FaultSetup.lanes), "connections were given up again and again")
+            ring.expect(disconnects + more <= 2, "connections were given up again and again")
             try await ring.evaluate("sys:resume('%2F_team')")
             try await ring.awaitReady()
             try await ring.awaitEmptyJobQueues()
@@ -177,7 +177,7 @@ extension FaultCatalogue {
 }
 
 extension FaultSetup {
-    /// One app beside a neighbour on the same lanes, and one tier, so that the second attempt comes soon.
+    /// One app beside a neighbour on the same worker, and one tier, so that the second attempt comes soon.
     ///
     /// - Parameter tier: The tier's delay, one of ``LocalRun/tiers``.
     mutating func besideNeighbour(tier: Duration = .seconds(2)) {

@@ -91,7 +91,7 @@ extension FaultCatalogue {
             let kept = try ring.worker.metric("martlet_broker_connects_total")
             ring.expect(kept == connects, "connections were cut although heartbeats went both ways")
             try await ring.strike { $0.brokerProxy?.set { $0.idleLimit = .milliseconds(500) } }
-            try await ring.awaitMetric("martlet_broker_disconnects_total", atLeast: Double(4 * FaultSetup.lanes))
+            try await ring.awaitMetric("martlet_broker_disconnects_total", atLeast: 4)
             ring.brokerProxy?.heal()
             try await ring.awaitReconnected()
             ring.expectQuickRecovery()
@@ -117,7 +117,7 @@ extension FaultCatalogue {
                 }
             }
             // Each lane has connections of its own, which are slow one by one.
-            try await ring.publish(FaultSetup.lanes * 400)
+            try await ring.publish(400)
             // Four heartbeats.
             try await ring.endure(.seconds(20))
             let left = try await ring.local.jobCounts().total
@@ -163,7 +163,7 @@ extension FaultCatalogue {
             ring.note("\(ended.split(separator: "\n").count) ended by the kernel")
         }
         try await ring.until("the worker notices") {
-            try ring.worker.metric("martlet_broker_connects_total") >= connects + Double(2 * FaultSetup.lanes)
+            try ring.worker.metric("martlet_broker_connects_total") >= connects + 2
         }
         try await ring.awaitReconnected()
         ring.expectQuickRecovery()
@@ -188,9 +188,9 @@ extension FaultCatalogue {
             "a connection was given up although heartbeats come")
         ring.expect(try worker.metric("martlet_unconfirmed") > 0, "results were confirmed: the run says nothing")
         try await ring.awaitLog("the broker does not confirm", of: worker)
-        try await ring.awaitMetric("martlet_broker_connects_total", atLeast: connects + Double(FaultSetup.lanes))
+        try await ring.awaitMetric("martlet_broker_connects_total", atLeast: connects + 1)
         ring.expect(
-            try worker.metric("martlet_broker_disconnects_total") == disconnects + Double(FaultSetup.lanes),
+            try worker.metric("martlet_broker_disconnects_total") == disconnects + 1,
             "more was given up than the connections without confirms")
         try await ring.endure(.seconds(5))
         try await ring.evaluate("\(leader), ok = sys:resume(Leader)")

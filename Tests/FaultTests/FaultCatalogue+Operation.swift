@@ -320,13 +320,12 @@ extension FaultRing {
     /// Starts a worker with other routes and ends the one before it.
     fileprivate func replaceWorker(by routes: [TopologyRoute], highLane: Bool) async throws {
         let app = FaultNeighbour.app
-        let own = #""credential":"own","lanes":\#(app.lanes ?? 1)"#
         let texts =
             routes.enumerated().map { index, route in
                 let topics = route.topics.map { "\"\($0)\"" }.joined(separator: ",")
                 return #"{"name":"\#(route.name)","environment":"development","topics":[\#(topics)],"#
-                    + #""credential":"local","lanes":2,"high_lane":\#(index == 0 && highLane)}"#
-            } + [#"{"name":"\#(app.route)","environment":"production","topics":["\#(app.topic)"],\#(own)}"#]
+                    + #""credential":"local","high_lane":\#(index == 0 && highLane)}"#
+            } + [#"{"name":"\#(app.route)","environment":"production","topics":["\#(app.topic)"],"credential":"own"}"#]
         let old = try worker
         let new = try startWorker(["MARTLET_ROUTES": "[\(texts.joined(separator: ","))]"])
         try await until("the new worker is ready") { new.isReady }

@@ -24,7 +24,7 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 0
             $0.workers = 0
-            $0.settings = "lanes: 1\nprefetch: 500"
+            $0.settings = "prefetch: 500"
             $0.outcomes = ["accepted", "exhausted"]
         }
     ) { ring in
@@ -60,7 +60,7 @@ extension FaultCatalogue {
             $0.jobs = 12_000
             $0.milliseconds = 10...100
             $0.workers = 2
-            $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+            $0.settings = "prefetch: \(prefetch)"
             $0.mix()
         }
     ) { ring in
@@ -86,7 +86,7 @@ extension FaultCatalogue {
         setup: {
             $0.jobs = 0
             $0.workers = 0
-            $0.settings = "lanes: 1\nprefetch: \(prefetch)"
+            $0.settings = "prefetch: \(prefetch)"
             $0.mix()
             $0.patience = .seconds(1_200)
         }
@@ -104,7 +104,7 @@ extension FaultCatalogue {
             $0.jobs = 0
             $0.workers = 0
             $0.milliseconds = 10...100
-            $0.settings = "lanes: 1\nprefetch: \(prefetch)\nresults: { batch: 100 }"
+            $0.settings = "prefetch: \(prefetch)\nresults: { batch: 100 }"
             $0.mix()
         }
     ) { ring in
@@ -140,7 +140,7 @@ extension FaultCatalogue {
         43, name: "SIGTERM: busy, while reconnecting, while blocked, twice",
         expects: "Ends within its grace; what it cannot finish goes back",
         setup: {
-            $0.settings = "lanes: 1\nshutdown: { grace: 15s }"
+            $0.settings = "shutdown: { grace: 15s }"
             $0.milliseconds = 50...300
         }
     ) { ring in

@@ -39,7 +39,6 @@ extension FaultCatalogue {
         181, name: "a NAT that forgets an idle connection", expects: "New pushes take another connection after 3 s",
         setup: {
             $0.jobs = 0
-            $0.settings = "lanes: 1"
         }
     ) { ring in
         ring.atEnd { try? ring.dropNothing() }

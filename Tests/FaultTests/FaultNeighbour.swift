@@ -13,7 +13,7 @@ import Topology
 /// A healthy route beside those that something happens to: a job every 50 ms, and how long each takes until its result
 /// is there.
 ///
-/// It shares the worker, its lanes and the broker with them, and nothing else: it has a key, a queue and an address of
+/// It shares the worker and the broker with them, and nothing else: it has a key, a queue and an address of
 /// APNs of its own. The run's ledgers do not count it.
 final class FaultNeighbour: Sendable {
     /// What came of it.
@@ -50,9 +50,9 @@ final class FaultNeighbour: Sendable {
         var isProduced = false
     }
 
-    /// The route: on all lanes, however many routes there are.
+    /// The route.
     static let app = LocalRun.App(
-        route: "neighbour", topic: "com.example.neighbour", environment: .production, hasOwnKey: true, lanes: 16)
+        route: "neighbour", topic: "com.example.neighbour", environment: .production, hasOwnKey: true)
     /// Where all its notifications go.
     static let token = String(repeating: "0b", count: 32)
     /// What a ratio is of at least. A route that is ruined takes seconds: half of its results took 1.7 s and more while

@@ -103,7 +103,7 @@ extension FaultRing {
     ///   - isPartial: Whether only some have nothing that can be reported: the others may all be pushed before anything
     ///     stands still.
     func awaitStandstill(
-        _ reason: String, atMost most: Int = FaultSetup.lanes * 2 * RouteCredit.maximum, isPartial: Bool = false
+        _ reason: String, atMost most: Int = 2 * RouteCredit.maximum, isPartial: Bool = false
     ) async throws {
         try await publish(5_000, taking: 0...500)
         try await awaitReason(reason)

@@ -17,10 +17,8 @@ struct FaultSetup: Sendable {
     var apps = [LocalRun.App(route: "shop", topic: "com.example.shop")]
     /// Whether a route is beside them that nothing happens to, whose latency is judged: see ``FaultNeighbour``.
     var neighbour = false
-    /// How many lanes workers have, where a fault does not say otherwise.
-    static let lanes = 2
     /// More lines of the workers' configuration.
-    var settings = "lanes: \(FaultSetup.lanes)"
+    var settings = ""
     /// Variables that override the workers' configuration.
     var variables: [String: String] = [:]
     /// A program and arguments that become the worker.
@@ -63,14 +61,7 @@ struct FaultSetup: Sendable {
 
     /// All routes of the workers.
     var routes: [LocalRun.App] {
-        guard neighbour else { return apps }
-        // As without a neighbour, apps live on all lanes while they are no more than these.
-        let spread = apps.count <= Self.lanes ? FaultNeighbour.app.lanes : 1
-        return apps.map { app in
-            var app = app
-            app.lanes = spread
-            return app
-        } + [FaultNeighbour.app]
+        neighbour ? apps + [FaultNeighbour.app] : apps
     }
 
     /// New jobs for its apps.

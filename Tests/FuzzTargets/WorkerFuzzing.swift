@@ -51,7 +51,7 @@ enum WorkerFuzzing {
             write(file, to: "\(directory)/lane-0.log")
             var notes: [UInt8] = []
             for record in written { record.append(to: &notes) }
-            var journalFile = JournalFile(directory: directory, lane: 0)
+            var journalFile = JournalFile(directory: directory)
             let isWritten = journalFile.append(notes, now: MonotonicTime(nanoseconds: 0))
             precondition(isWritten && journalFile.trouble == nil)
             guard let journal = try? Journal(directory, now: now) else {

@@ -40,7 +40,7 @@ struct AlertsTests {
         let asked = Set(rules.matches(of: /martlet_[a-z_]+/).map { String($0.output) })
         #expect(asked.count > 5)
         let credential = CredentialStatus(name: "shop", version: 1, notAfter: 2)
-        let text = sampleMetrics().text(sampleSnapshots(), routes: sampleRoutes, credentials: [credential])
+        let text = sampleMetrics().text(sampleSnapshot(), routes: sampleRoutes, credentials: [credential])
         let written = String(decoding: text, as: UTF8.self)
         for name in asked { #expect(written.contains("\n\(name){"), "\(name)") }
     }

@@ -11,7 +11,7 @@ struct PageTests {
     @Test("Operating lists the metrics that a worker writes, with their types, and no other")
     func metrics() throws {
         let text = sampleMetrics(isDetailed: true).text(
-            sampleSnapshots(), routes: sampleRoutes, fleet: FleetStatus(workers: 2), control: ControlStatus(),
+            sampleSnapshot(), routes: sampleRoutes, fleet: FleetStatus(workers: 2), control: ControlStatus(),
             spans: SpanQueue.Counts())
         let written = String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.dropFirst("# TYPE ".count)) }
@@ -66,7 +66,7 @@ struct PageTests {
             _ reasons: [String], _ state: RouteState = .ready, stranger: String? = nil, refusal: String? = nil
         ) -> WorkerReadiness {
             WorkerReadiness(
-                instance: "w", reasons: reasons, lanes: [],
+                instance: "w", reasons: reasons, lane: nil,
                 routes: [
                     .init(name: "shop", state: state.rawValue, connections: 0, stranger: stranger, refusal: refusal)
                 ])

@@ -32,14 +32,14 @@ struct WorkerWatchdogTests {
         pulse.enter(.publishing)
         let lines = LogLines()
         let watchdog = WorkerWatchdog(
-            lanes: [(3, pulse)], readiness: { WorkerReadiness(instance: "w", reasons: [], lanes: [], routes: []) },
+            lane: pulse, readiness: { WorkerReadiness(instance: "w", reasons: [], lane: nil, routes: []) },
             logger: lines.logger, interval: .milliseconds(20))
         _ = try LoopThread.start(name: "watchdog") { watchdog.run() }
         for await line in lines.stream where line.hasPrefix("the worker is ready") { break }
-        for await line in lines.stream where line.hasPrefix("a lane does not turn") { break }
+        for await line in lines.stream where line.hasPrefix("the lane does not turn") { break }
         #expect(pulse.isStuck)
         pulse.turn()
-        for await line in lines.stream where line.hasPrefix("a lane turns again") { break }
+        for await line in lines.stream where line.hasPrefix("the lane turns again") { break }
         watchdog.stop()
         #expect(!pulse.isStuck)
         #expect(lines.all.contains { $0.contains("does not turn") && $0.contains("publishing to the broker") })

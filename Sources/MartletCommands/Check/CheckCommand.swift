@@ -58,6 +58,9 @@ struct CheckCommand: AsyncParsableCommand, UsesContext {
             }
             let routes = configuration.routes.count
             report.good("configuration", "\(routes) \(routes == 1 ? "route" : "routes")")
+            for warning in configuration.warnings {
+                report.warn("configuration", "\(warning)", remedy: "Delete it.")
+            }
             checkCredentials(configuration, &report)
             checkRoots(configuration, &report)
             checkPassword(configuration, &report)

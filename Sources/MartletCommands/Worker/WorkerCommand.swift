@@ -35,7 +35,7 @@ struct WorkerCommand: AsyncParsableCommand {
             certificate is proved on a connection of its own before the others follow.
 
             A service manager that sets NOTIFY_SOCKET, such as systemd with Type=notify, is told when the worker is \
-            ready, reloads and stops; with WatchdogSec= it hears from the worker while every lane turns.
+            ready, reloads and stops; with WatchdogSec= it hears from the worker while its lane turns.
 
             Exit codes: 0 stopped by a signal, 66 no configuration file, 70 a fault of Martlet's own, 75 left before \
             everything was finished, 78 wrong configuration.
@@ -117,6 +117,9 @@ struct WorkerCommand: AsyncParsableCommand {
         let variables = ConfigurationLoader.variables(in: ProcessInfo.processInfo.environment)
         if !variables.isEmpty { metadata[LogKey.environment.rawValue] = "\(variables.joined(separator: ", "))" }
         logger.info("worker starts", metadata: metadata)
+        for warning in configuration.warnings {
+            logger.warning("a setting has no effect any more", metadata: .with([.detail: "\(warning)"]))
+        }
     }
 
     /// The admin server of a worker, with its metrics.

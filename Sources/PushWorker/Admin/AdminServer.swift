@@ -134,7 +134,7 @@ package struct AdminServer: Service {
         }
         router.get("metrics") { _, _ in
             let text = metrics.text(
-                source.laneSnapshots(), routes: source.routeNames(), credentials: source.credentialStatuses(),
+                source.snapshot(), routes: source.routeNames(), credentials: source.credentialStatuses(),
                 droppedLogLines: source.droppedLogLines(), fleet: source.fleetStatus(),
                 control: source.controlStatus(), spans: source.spanCounts(), endedByBroker: source.endedByBroker())
             return Self.response(.ok, MetricsText.contentType, text)
@@ -142,23 +142,20 @@ package struct AdminServer: Service {
         return router
     }
 
-    /// Whether every lane moves. Nothing else counts, because a restart repairs neither a broker nor APNs.
+    /// Whether the lane moves. Nothing else counts, because a restart repairs neither a broker nor APNs.
     ///
     /// - Parameters:
-    ///   - progress: What the lanes say of themselves.
-    ///   - patience: How long a lane may take for one turn.
-    ///   - isBrief: Whether to leave out which lanes are stuck, and where.
-    static func liveness(_ progress: [LaneProgress], patience: Duration, isBrief: Bool) -> Response {
-        let stuck = progress.filter { !$0.isMoving(within: patience) }
-        guard !stuck.isEmpty else { return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8)) }
-        let lines =
-            isBrief
-            ? ["stuck\n"]
-            : stuck.map { lane in
-                let time = DurationText.write(.seconds(lane.sinceLastTurn.components.seconds))
-                return "lane \(lane.lane) has not moved for \(time)\(lane.step.map { ": \($0)" } ?? "")\n"
-            }
-        return response(.serviceUnavailable, "text/plain; charset=utf-8", Array(lines.joined().utf8))
+    ///   - progress: What the lane says of itself; nil once it has ended drained.
+    ///   - patience: How long the lane may take for one turn.
+    ///   - isBrief: Whether to leave out where it is stuck.
+    static func liveness(_ progress: LaneProgress?, patience: Duration, isBrief: Bool) -> Response {
+        guard let progress, !progress.isMoving(within: patience) else {
+            return response(.ok, "text/plain; charset=utf-8", Array("ok\n".utf8))
+        }
+        let time = DurationText.write(.seconds(progress.sinceLastTurn.components.seconds))
+        let text =
+            isBrief ? "stuck\n" : "lane 0 has not moved for \(time)\(progress.step.map { ": \($0)" } ?? "")\n"
+        return response(.serviceUnavailable, "text/plain; charset=utf-8", Array(text.utf8))
     }
 
     /// Whether the worker does its work, with the reasons as JSON.

@@ -2,16 +2,16 @@ package import TraceExport
 
 /// The source of what the admin server shows: snapshots that may be taken on any thread at any time.
 ///
-/// Taking a snapshot must not wait for a lane. The server is asked especially when a lane is stuck.
+/// Taking a snapshot must not wait for the lane. The server is asked especially when the lane is stuck.
 package protocol AdminSource: Sendable {
-    /// How long ago each lane moved. Lanes that ended drained are left out.
-    func progress() -> [LaneProgress]
+    /// How long ago the lane moved; nil once it has ended drained.
+    func progress() -> LaneProgress?
     /// Whether the worker does its work, and if not, why.
     func readiness() -> WorkerReadiness
     /// The names of the routes by their numbers; nil for a number without a route.
     func routeNames() -> [String?]
-    /// The counters of each lane, in the order of the lanes.
-    func laneSnapshots() -> [LaneSnapshot]
+    /// Everything counted so far.
+    func snapshot() -> LaneSnapshot
     /// How the worker sees its fleet; nil for a worker whose share of the routes is configured.
     func fleetStatus() -> FleetStatus?
     /// How the worker knows what operators ask for.

@@ -1,7 +1,5 @@
-/// How long ago a lane moved.
+/// How long ago the lane moved.
 package struct LaneProgress: Sendable, Equatable {
-    /// The lane's number.
-    package var lane: Int
     /// The time since the beginning of the last turn that left a report. Before the first report: since the worker's
     /// start.
     package var sinceLastTurn: Duration
@@ -11,16 +9,15 @@ package struct LaneProgress: Sendable, Equatable {
     package var step: String?
 
     /// Makes a value from its parts.
-    package init(lane: Int, sinceLastTurn: Duration, isStuck: Bool = false, step: String? = nil) {
-        self.lane = lane
+    package init(sinceLastTurn: Duration, isStuck: Bool = false, step: String? = nil) {
         self.sinceLastTurn = sinceLastTurn
         self.isStuck = isStuck
         self.step = step
     }
 
-    /// How long a lane may take for one turn before it counts as stuck.
+    /// How long the lane may take for one turn before it counts as stuck.
     ///
-    /// - Parameter heartbeat: The broker's heartbeat. A lane may take three of them, and 30 s at least.
+    /// - Parameter heartbeat: The broker's heartbeat. The lane may take three of them, and 30 s at least.
     static func patience(heartbeat: Duration) -> Duration { max(heartbeat * 3, .seconds(30)) }
 
     /// Whether the lane turns.

@@ -1,9 +1,10 @@
-/// The body of `/readyz`: why a worker is not ready, and the state of its lanes, its routes, its fleet and its control.
+/// The body of `/readyz`: why a worker is not ready, and the state of its lane, its routes, its fleet and its control.
 package struct WorkerReadiness: Sendable, Encodable {
-    /// The state of one lane's broker connections.
+    /// The state of the connections to the broker. It is a list of one in the text, because workers had several lanes
+    /// once.
     package struct Lane: Sendable, Encodable {
         /// The lane's number.
-        package var lane: Int
+        let lane = 0
         /// `up`, `connecting` or `down`.
         package var consume: String
         /// `up`, `blocked`, `connecting` or `down`.
@@ -11,9 +12,8 @@ package struct WorkerReadiness: Sendable, Encodable {
         /// Why the lane does not work, in words; nil if it works.
         package var detail: String?
 
-        /// Makes a lane's state from its parts.
-        package init(lane: Int, consume: String, publish: String, detail: String? = nil) {
-            self.lane = lane
+        /// Makes a state from its parts.
+        package init(consume: String, publish: String, detail: String? = nil) {
             self.consume = consume
             self.publish = publish
             self.detail = detail
@@ -115,8 +115,8 @@ package struct WorkerReadiness: Sendable, Encodable {
     package var instance: String
     /// Why the worker is not ready, such as `draining`, `blocked` or `results_full`; empty if it is ready.
     package var reasons: [String]
-    /// The lanes.
-    package var lanes: [Lane]
+    /// The connections to the broker; nil before the lane's first turn.
+    package var lane: Lane?
     /// The routes.
     package var routes: [Route]
     /// The fleet; nil for a worker whose share of the routes is configured.
@@ -133,12 +133,12 @@ package struct WorkerReadiness: Sendable, Encodable {
 
     /// Makes a state from its parts.
     package init(
-        instance: String, reasons: [String], lanes: [Lane], routes: [Route], fleet: Fleet? = nil,
+        instance: String, reasons: [String], lane: Lane?, routes: [Route], fleet: Fleet? = nil,
         control: Control? = nil
     ) {
         self.instance = instance
         self.reasons = reasons
-        self.lanes = lanes
+        self.lane = lane
         self.routes = routes
         self.fleet = fleet
         self.control = control
@@ -150,7 +150,7 @@ package struct WorkerReadiness: Sendable, Encodable {
         try container.encode(isReady, forKey: .ready)
         try container.encode(instance, forKey: .instance)
         try container.encode(reasons, forKey: .reasons)
-        try container.encode(lanes, forKey: .lanes)
+        try container.encode(lane.map { [$0] } ?? [], forKey: .lanes)
         try container.encode(routes, forKey: .routes)
         try container.encodeIfPresent(fleet, forKey: .fleet)
         try container.encodeIfPresent(control, forKey: .control)

@@ -47,10 +47,10 @@ final class ControlReader: Sendable {
         let isConnected: @Sendable () -> Bool
         /// Tells all lanes what operators want now.
         let announce: @Sendable (ControlState) -> Void
-        /// The lanes that each route has, by its name.
-        let lanes: @Sendable () -> [String: FleetRates.Lanes]
-        /// Tells all lanes this worker's parts of the rates that operators set, by the routes' names.
-        let deal: @Sendable ([String: SharedRate]) -> Void
+        /// Whether each route that has begun consumes, by its name.
+        let consuming: @Sendable () -> [String: Bool]
+        /// Tells the lane this worker's parts of the rates that operators set, by the routes' names.
+        let deal: @Sendable ([String: FleetRates.Part]) -> Void
         /// The dead tokens of the routes there are at the start, by the routes' names.
         let deadTokens: [String: SharedDeadTokens]
     }
@@ -230,15 +230,15 @@ final class ControlReader: Sendable {
     ) throws(AMQPError) {
         let wall = WallClock.milliseconds()
         var parts: [String: FleetRates.Part] = [:]
-        // A route that could not begin has no lanes, and sends nothing.
-        for (route, lanes) in surroundings.lanes() where lanes.all > 0 {
+        // A route that could not begin sends nothing.
+        for (route, isConsuming) in surroundings.consuming() {
             guard let perSecond = state.rate(ofRoute: route, at: wall)?.perSecond else { continue }
             if state.pause(ofRoute: route, at: wall) == nil {
-                try count(route, lanes, client, &teller)
+                try count(route, isConsuming, client, &teller)
             } else {
                 teller.rates.paused(route)
             }
-            parts[route] = teller.rates.part(of: perSecond, route: route, lanes: lanes.all)
+            parts[route] = teller.rates.part(of: perSecond, route: route)
         }
         teller.rates.forget { parts[$0] != nil }
         teller.uncounted.formIntersection(parts.keys)
@@ -246,11 +246,11 @@ final class ControlReader: Sendable {
     }
 
     private func count(
-        _ route: String, _ lanes: FleetRates.Lanes, _ client: AMQPBlockingClient, _ teller: inout Teller
+        _ route: String, _ isConsuming: Bool, _ client: AMQPBlockingClient, _ teller: inout Teller
     ) throws(AMQPError) {
         do throws(AMQPError) {
             let consumers = try client.depth(of: TopologyNames.jobQueue(route: route)).consumers
-            teller.rates.counted(consumers, of: route, lanes: lanes)
+            teller.rates.counted(consumers, of: route, isConsuming: isConsuming)
             teller.uncounted.remove(route)
         } catch {
             // Without its queue (404) the route gets no jobs, so no count is needed.
@@ -281,14 +281,8 @@ final class ControlReader: Sendable {
 
     private func deal(_ parts: [String: FleetRates.Part], _ teller: inout Teller) {
         guard parts != teller.parts else { return }
-        let (now, earlier) = (MonotonicTime.now(), (parts: teller.parts, dealt: teller.dealt))
-        teller.dealt = [:]
-        for (route, part) in parts {
-            let known = earlier.dealt[route]
-            teller.dealt[route] = part == earlier.parts[route] ? known : part.rate(now: now, after: known)
-        }
         teller.parts = parts
-        surroundings.deal(teller.dealt)
+        surroundings.deal(parts)
     }
 
     // MARK: What others are told
@@ -316,8 +310,6 @@ final class ControlReader: Sendable {
         var uncounted: Set<String> = []
         /// This worker's parts of these rates.
         var parts: [String: FleetRates.Part] = [:]
-        /// The same parts, as the rates that the lanes have.
-        var dealt: [String: SharedRate] = [:]
         /// How many messages were not commands.
         var ignored = 0
     }

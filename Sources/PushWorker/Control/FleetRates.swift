@@ -2,7 +2,7 @@ import EventLoop
 
 /// Decides this worker's part of each rate that operators set for all workers together. Pure: counts come in.
 ///
-/// A worker's part of a route's rate is the part that its lanes are of all consumers of the route's job queue. RabbitMQ
+/// A worker's part of a route's rate is the part that its consumer is of all consumers of the route's job queue. RabbitMQ
 /// counts the consumers, so the workers need not hear of each other.
 struct FleetRates {
     /// How often the consumers are counted. The end of another worker shows in the parts after two counts.
@@ -10,17 +10,9 @@ struct FleetRates {
     /// For how long a worker sends nothing of a route that begins or goes on, while its own consumers are not in the
     /// count yet. Many workers may begin at once, and each would take the whole rate.
     static let hold = Duration.seconds(3)
-    /// The same for a route that is added while its rate is in force. Its lanes wait for the next count, and that may
+    /// The same for a route that is added while its rate is in force. It waits for the next count, and that may
     /// have to wait until the stream is read again.
     static let longestHold = ControlReading.laterPatience.longest
-
-    /// The lanes of this worker that have a route.
-    struct Lanes: Equatable, Sendable {
-        /// How many there are.
-        var all: Int
-        /// How many of them consume, so that the broker counts them.
-        var consuming: Int
-    }
 
     /// What a part waits for, because it may be too large until then.
     enum Hold: Equatable, Sendable {
@@ -32,28 +24,25 @@ struct FleetRates {
 
     /// The part of a route's rate that a worker may send.
     struct Part: Equatable, Sendable {
-        /// Requests per second on all its lanes.
+        /// Requests per second.
         let perSecond: Double
-        /// How many lanes share them.
-        let lanes: Int
         /// What it waits for; nil for nothing.
         var hold: Hold?
 
-        /// The part as a rate for the worker's lanes. Its bucket begins with the contents of the earlier one, because
-        /// each worker makes a new rate whenever a worker starts or ends.
+        /// The part as a rate. Its bucket begins with the contents of the earlier one, because each worker makes a new
+        /// rate whenever a worker starts or ends.
         ///
         /// - Parameters:
         ///   - now: The time.
         ///   - earlier: The rate that the new one replaces; nil for none.
-        func rate(now: MonotonicTime, after earlier: SharedRate? = nil) -> SharedRate {
+        func rate(now: MonotonicTime, after earlier: SendingRate? = nil) -> SendingRate {
             let start =
                 switch hold {
                 case .pause: MonotonicTime.distantFuture
                 case .count: now + FleetRates.hold
                 case nil: now
                 }
-            return SharedRate(
-                perSecond: perSecond, lanes: lanes, fillingFrom: start, isHeld: hold != nil, after: earlier)
+            return SendingRate(perSecond: perSecond, fillingFrom: start, isHeld: hold != nil, after: earlier)
         }
     }
 
@@ -71,24 +60,24 @@ struct FleetRates {
 
     /// The broker has counted the consumers of a route's job queue.
     ///
-    /// - Lanes of this worker that do not consume are added, because they may begin at any time, or still send.
-    /// - While no lane of this worker consumes, a smaller count is not believed: in all workers, the route may be
-    ///   paused, or APNs out of reach. Then they all begin again together.
+    /// - This worker is added while it does not consume, because it may begin at any time, or still send.
+    /// - While it does not consume, a smaller count is not believed: in all workers, the route may be paused, or APNs out
+    ///   of reach. Then they all begin again together.
     ///
     /// - Parameters:
     ///   - consumers: How many there are in all workers.
     ///   - route: The route's name.
-    ///   - lanes: This worker's lanes.
-    mutating func counted(_ consumers: Int, of route: String, lanes: Lanes) {
-        let count = consumers + max(0, lanes.all - lanes.consuming)
+    ///   - isConsuming: Whether this worker consumes the route, so that the broker counts it.
+    mutating func counted(_ consumers: Int, of route: String, isConsuming: Bool) {
+        let count = consumers + (isConsuming ? 0 : 1)
         guard let known = counts[route] else {
-            counts[route] = Counts(latest: count, before: 0, hold: lanes.consuming == 0 ? .count : nil)
+            counts[route] = Counts(latest: count, before: 0, hold: isConsuming ? nil : .count)
             return
         }
-        let isBelieved = consumers > 0 && lanes.consuming > 0
+        let isBelieved = consumers > 0 && isConsuming
         counts[route] = Counts(
             latest: isBelieved ? count : max(count, known.latest), before: known.latest,
-            hold: known.hold != nil && lanes.consuming == 0 ? .count : nil)
+            hold: known.hold != nil && !isConsuming ? .count : nil)
     }
 
     /// The route is paused, so its consumers are not counted. They end one after the other, and come back together: a
@@ -116,13 +105,10 @@ struct FleetRates {
     /// - Parameters:
     ///   - perSecond: What all workers together may send, in requests per second.
     ///   - route: The route's name.
-    ///   - lanes: How many lanes of this worker have the route.
-    func part(of perSecond: Double, route: String, lanes: Int) -> Part {
+    func part(of perSecond: Double, route: String) -> Part {
         let known = counts[route]
         let counted = known.map { max($0.latest, $0.before) } ?? 0
-        return Part(
-            perSecond: perSecond * Double(lanes) / Double(max(lanes, counted)), lanes: lanes,
-            hold: known?.hold)
+        return Part(perSecond: perSecond / Double(max(1, counted)), hold: known?.hold)
     }
 
     /// Forgets the counts of routes without such a rate.

@@ -10,9 +10,9 @@ struct LaneControl {
     /// What operators want, as far as is known.
     private(set) var state = ControlState()
     /// This worker's parts of the rates that operators set for all workers, by the routes' names.
-    var rates: [String: SharedRate] = [:]
+    private var rates: [String: (part: FleetRates.Part, rate: SendingRate)] = [:]
     /// Rates that allow nothing yet, for routes whose part is not known.
-    private var awaitedRates: [String: SharedRate] = [:]
+    private var awaitedRates: [String: SendingRate] = [:]
     /// Whether routes are to take no jobs yet, because it is not known what operators want.
     private(set) var isAwaited: Bool
     private let startedAt: Int64
@@ -35,6 +35,16 @@ struct LaneControl {
         hasNews = isAwaited
     }
 
+    /// This worker has these parts of the rates from now on. A part that stays keeps its bucket.
+    mutating func deal(_ parts: [String: FleetRates.Part], now: MonotonicTime) {
+        let earlier = rates
+        rates = [:]
+        for (route, part) in parts {  // In any order.
+            let known = earlier[route]
+            rates[route] = known?.part == part ? known : (part, part.rate(now: now, after: known?.rate))
+        }
+    }
+
     /// This worker's part of the rate that operators set for all workers; nil without such a rate. The part of a route
     /// that was added is not known at first. Until it is known, the rate allows nothing, for `FleetRates.longestHold`
     /// at most.
@@ -42,15 +52,15 @@ struct LaneControl {
     /// - Parameters:
     ///   - route: The route's name.
     ///   - moment: The time.
-    mutating func fleetRate(ofRoute route: String, at moment: Moment) -> SharedRate? {
+    mutating func fleetRate(ofRoute route: String, at moment: Moment) -> SendingRate? {
         guard rates[route] == nil, let perSecond = state.rate(ofRoute: route, at: moment.wall)?.perSecond else {
             awaitedRates[route] = nil
-            return rates[route]
+            return rates[route]?.rate
         }
         let rate =
             awaitedRates[route]
-            ?? SharedRate(
-                perSecond: perSecond, lanes: 1, fillingFrom: moment.monotonic + FleetRates.longestHold, isHeld: true)
+            ?? SendingRate(
+                perSecond: perSecond, fillingFrom: moment.monotonic + FleetRates.longestHold, isHeld: true)
         awaitedRates[route] = rate
         return rate
     }

@@ -1,9 +1,7 @@
 import APNSClient
 import Logging
 
-/// What the log says about the credentials of a lane's routes, and about the clock that dates provider tokens.
-///
-/// A route may live on several lanes. What all its lanes learn alike is logged by its first lane only.
+/// What the log says about the credentials of the routes, and about the clock that dates provider tokens.
 struct CredentialLog {
     private let logger: Logger
 
@@ -28,7 +26,6 @@ struct CredentialLog {
 
     /// A route begins without a credential, although its files can be used for other routes.
     func beginsUnfit(_ route: Route, credential: String, _ reason: String) {
-        guard route.isFirstLane else { return }
         logger.error(
             "the route cannot use its credential: it is parked until the files are replaced",
             metadata: Self.metadata(route, credential, reason: reason))
@@ -36,7 +33,6 @@ struct CredentialLog {
 
     /// A route cannot use a version that was just read.
     func isUnfit(_ route: Route, credential: String, _ reason: String) {
-        guard route.isFirstLane else { return }
         logger.error(
             "the route cannot use the new credential, and goes on with the one before if there is one",
             metadata: Self.metadata(route, credential, reason: reason))
@@ -52,7 +48,6 @@ struct CredentialLog {
     func changed(_ event: CredentialEvent, _ credential: String, of route: Route, isParked: Bool) {
         switch event {
         case .tried(let version):
-            guard route.isFirstLane else { return }
             logger.notice(
                 "the new credential has a connection and is used from now on: the next answer of APNs proves it",
                 metadata: Self.metadata(route, credential, version))
@@ -65,7 +60,6 @@ struct CredentialLog {
                 "APNs refuses the new credential: the one before stays in use",
                 metadata: Self.metadata(route, credential, version, reason: reason))
         case .retried(let version):
-            guard route.isFirstLane else { return }
             logger.notice(
                 "the credential in use is no longer good: the version that was refused before is tried again",
                 metadata: Self.metadata(route, credential, version))

@@ -3,7 +3,7 @@ import EventLoop
 import PushModel
 
 /// How a route uses its credential: which version each of its hosts has, and what is learned about the credential from
-/// answers, from connections, and from the same route on other lanes.
+/// answers and from connections.
 ///
 /// - `RouteCredential` decides which version is trusted; each host proves a new version for itself.
 /// - A refusal goes to the breaker of the host that was refused. It stops no other host.
@@ -26,17 +26,13 @@ final class CredentialUse {
     /// What is known about the credential; nil for the route that answers `NoRoute`.
     var known: RouteCredential?
     private let hosts: RouteHosts
-    private let peers: RoutePeers
 
     /// The use of a credential on hosts without connections.
     ///
     /// - Parameters:
     ///   - known: What is known about it; nil for the route that answers `NoRoute`.
     ///   - hosts: The route's hosts.
-    ///   - peers: The same route on other lanes.
-    init(_ known: RouteCredential?, on hosts: RouteHosts, peers: RoutePeers) {
-        (self.known, self.hosts, self.peers) = (known, hosts, peers)
-    }
+    init(_ known: RouteCredential?, on hosts: RouteHosts) { (self.known, self.hosts) = (known, hosts) }
 
     /// The credential's name; nil for the route that answers `NoRoute`.
     var name: String? { known?.name }
@@ -137,17 +133,11 @@ final class CredentialUse {
             known?.accepted(version)
             known?.refusalEnded()
             known?.candidateTroubleEnded()
-            peers.tellOthers(.credential(.accepted(version: version)))
-        case .candidateRefused(let version, let reason) where isRoute:
-            known?.candidateRefused(reason)
-            peers.tellOthers(.credential(.candidateRefused(version: version, reason: reason)))
+        case .candidateRefused(_, let reason) where isRoute: known?.candidateRefused(reason)
         case .retried where isRoute: known?.candidateTroubleEnded()
         case .refused(let version, let reason, _):
             guard destination.pool?.isReplaced(version) != true else { return false }
-            if isRoute {
-                known?.refused(reason)
-                peers.tellOthers(.credential(.refused(version: version, reason: reason)))
-            }
+            if isRoute { known?.refused(reason) }
             // If an answer refused the version, the destination hears of that answer next.
             destination.credentialRefused(.connection(reason), at: moment)
         case .switched, .candidateRefused, .retried, .doubted: break
@@ -185,41 +175,5 @@ final class CredentialUse {
         destination.breaker.credentialAccepted()
         guard destination.kind == .devices, destination.breaker.state == .working else { return }
         known?.refusalEnded()
-        if let version = destination.pool?.credential.version {
-            peers.tellOthers(.credential(.accepted(version: version)))
-        }
-    }
-
-    // MARK: What other lanes say
-
-    /// The same route on another lane heard something about the credential.
-    ///
-    /// News about a version that is neither in use nor on trial here is ignored. One exception: a spare version that is
-    /// accepted elsewhere becomes the trusted one.
-    func learn(_ news: RouteMessage.CredentialNews, at moment: Moment) {
-        func learned(_ verdict: CredentialVerdict, of version: Int) -> Bool {
-            devices.pool?.learn(verdict, of: version, now: moment.monotonic) ?? false
-        }
-        switch news {
-        case .accepted(let version):
-            if learned(.accepted, of: version) { devices.credentialReplaced() }
-            known?.accepted(version)
-            guard present?.version == version else { return }
-            known?.refusalEnded()
-            known?.candidateTroubleEnded()
-            guard !devices.breaker.isTroubled, devices.breaker.state != .working else { return }
-            devices.credentialReplaced()
-            devices.breaker.credentialAccepted()
-        case .candidateRefused(let version, let reason):
-            if learned(.refused(.oneRoute), of: version) || known?.giveUp(version) == true {
-                known?.candidateRefused(reason)
-            }
-        case .refused(let version, let reason):
-            guard present?.version == version, !devices.breaker.isParked else { return }
-            _ = learned(.refused(.oneRoute), of: version)
-            guard present?.version == version else { return }
-            known?.refused(reason)
-            devices.credentialRefused(.connection(reason), at: moment)
-        }
     }
 }

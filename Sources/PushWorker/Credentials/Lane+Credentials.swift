@@ -37,7 +37,8 @@ extension Lane {
         if isNews, case .refused(let version, _, .everyRoute) = event,
             settings.credentials.noteRefused(name, version: version)
         {
-            settings.announce(.credentialRefused(name: name, version: version))
+            // In a turn of its own: the pools of other routes may be in the middle of something.
+            handle.post(.credentialRefused(name: name, version: version))
         }
     }
 }

@@ -9,14 +9,17 @@ extension WorkerReport {
     ///   - names: The names of its routes by the positions of their counters; nil where no route has that position.
     ///   - time: The time in milliseconds since 1970.
     ///   - readiness: How the worker and its routes are doing.
-    ///   - snapshots: What each lane counted.
+    ///   - snapshot: What the lane counted.
     ///   - admin: Where its admin server listens; nil without one.
     ///   - isDraining: Whether the worker stops.
     init(
         of identity: WorkerIdentity, routes names: [String?], at time: Int64, readiness: WorkerReadiness,
-        snapshots: [LaneSnapshot], admin: String?, isDraining: Bool
+        snapshot: LaneSnapshot, admin: String?, isDraining: Bool
     ) {
-        let counters = Self.counters(snapshots, of: names)
+        var counters: [String: RouteCounters] = [:]
+        for (name, counted) in zip(names, snapshot.routes) {
+            if let name, let counted { counters[name] = counted }
+        }
         let routes = readiness.routes.filter { $0.state != RouteState.unassigned.rawValue }.map { route in
             let counted = counters[route.name]
             return Route(
@@ -35,20 +38,6 @@ extension WorkerReport {
             accepted: counters.values.reduce(0) { $0 + $1.outcomes.accepted },
             inFlight: counters.values.reduce(0) { $0 + $1.inFlight }, routes: Array(named),
             moreRoutes: routes.count - named.count, failures: Self.failures(counters.values))
-    }
-
-    /// What was counted for each route, over all lanes.
-    private static func counters(_ snapshots: [LaneSnapshot], of names: [String?]) -> [String: RouteCounters] {
-        var counters: [String: RouteCounters] = [:]
-        for snapshot in snapshots {
-            for (name, counted) in zip(names, snapshot.routes) {
-                guard let name, let counted else { continue }
-                // The first lane's counters are taken as they are. Adding them to zeros would be wrong for facts that
-                // must hold on all lanes, such as `isParked`.
-                if counters[name] == nil { counters[name] = counted } else { counters[name]?.add(counted) }
-            }
-        }
-        return counters
     }
 
     private static func failures(_ counters: some Sequence<RouteCounters>) -> [Failure] {
@@ -80,17 +69,14 @@ extension Worker {
     func report(at time: Int64, isDraining: Bool) -> WorkerReport {
         WorkerReport(
             of: identity, routes: routeNames(), at: time, readiness: readiness(),
-            snapshots: laneSnapshots(), admin: adminAddress, isDraining: isDraining)
+            snapshot: snapshot(), admin: adminAddress, isDraining: isDraining)
     }
 
     /// The names of the routes whose results say `hold` now.
     func holdingRoutes() -> Set<String> {
-        let names = routeNames()
         var holding: Set<String> = []
-        for snapshot in laneSnapshots() {
-            for (name, counters) in zip(names, snapshot.routes) where counters?.holdsTokens == true {
-                if let name { holding.insert(name) }
-            }
+        for (name, counters) in zip(routeNames(), snapshot().routes) where counters?.holdsTokens == true {
+            if let name { holding.insert(name) }
         }
         return holding
     }

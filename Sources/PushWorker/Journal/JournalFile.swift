@@ -25,11 +25,10 @@ struct JournalFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - directory: The journal's directory.
-    ///   - lane: The lane's number.
     ///   - limit: Most bytes of a file, a multiple of a record's length.
-    init(directory: String, lane: Int, limit: Int = JournalFile.segmentLimit) {
-        path = Self.path(directory: directory, lane: lane)
-        oldPath = "\(directory)/lane-\(lane).old"
+    init(directory: String, limit: Int = JournalFile.segmentLimit) {
+        path = Self.path(directory: directory)
+        oldPath = "\(directory)/lane-0.old"
         self.limit = limit
         open(now: MonotonicTime(nanoseconds: 0))
     }
@@ -40,9 +39,8 @@ struct JournalFile: ~Copyable {
     ///
     /// - Parameters:
     ///   - directory: The journal's directory.
-    ///   - lane: The lane's number.
     /// - Returns: The path of the file that is written to.
-    static func path(directory: String, lane: Int) -> String { "\(directory)/lane-\(lane).log" }
+    static func path(directory: String) -> String { "\(directory)/lane-0.log" }
 
     /// Appends notes in one write.
     ///

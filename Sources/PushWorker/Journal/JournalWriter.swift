@@ -21,7 +21,6 @@ final class JournalWriter {
     private static let stackSize = 256 << 10
 
     private let directory: String
-    private let lane: Int
     private let limit: Int
     private let queue: JournalQueue
     private let pause: @Sendable () -> Void
@@ -37,21 +36,19 @@ final class JournalWriter {
     ///
     /// - Parameters:
     ///   - directory: The journal's directory.
-    ///   - lane: The lane's number.
     ///   - limit: Most bytes of a file, a multiple of a record's length.
     ///   - queueLimit: Most bytes that wait for the disk.
     ///   - pause: Called on the thread before each write; waits only in tests.
     ///   - wake: Called on the thread at its start, and after notes were written or lost: `flush(now:)` should be
     ///     called.
     init(
-        directory: String, lane: Int, limit: Int = JournalFile.segmentLimit,
+        directory: String, limit: Int = JournalFile.segmentLimit,
         queueLimit: Int = JournalQueue.defaultLimit, pause: @escaping @Sendable () -> Void = {},
         wake: @escaping @Sendable () -> Void
     ) {
         self.directory = directory
-        self.lane = lane
         self.limit = limit
-        queue = JournalQueue(limit: queueLimit, path: JournalFile.path(directory: directory, lane: lane))
+        queue = JournalQueue(limit: queueLimit, path: JournalFile.path(directory: directory))
         self.pause = pause
         self.wake = wake
     }
@@ -117,9 +114,9 @@ final class JournalWriter {
     private func start(now: MonotonicTime) {
         do throws(EventLoopError) {
             _ = try LoopThread.start(name: "martlet-journal", stackSize: Self.stackSize) {
-                [queue, directory, lane, limit, pause, wake] in
+                [queue, directory, limit, pause, wake] in
                 queue.writeOut(
-                    to: JournalFile(directory: directory, lane: lane, limit: limit), pause: pause, wake: wake)
+                    to: JournalFile(directory: directory, limit: limit), pause: pause, wake: wake)
             }
             isStarted = true
         } catch {

@@ -5,7 +5,7 @@ import EventLoop
 extension Lane {
     /// A journal of the lane, whose thread wakes the loop when notes were written.
     func makeJournal(_ journal: Journal) -> JournalWriter {
-        JournalWriter(directory: journal.directory, lane: settings.index) { [wakeup = loop.wakeup] in wakeup.wake() }
+        JournalWriter(directory: journal.directory) { [wakeup = loop.wakeup] in wakeup.wake() }
     }
 
     /// Hands over the notes of this turn, and looks which notes were written.

@@ -22,9 +22,9 @@ extension Lane {
 
     /// Holds the routes to this worker's parts of the rates that operators set for all workers.
     ///
-    /// - Parameter rates: The parts, by the routes' names.
-    func followRates(_ rates: [String: SharedRate]) {
-        control.rates = rates
+    /// - Parameter parts: The parts, by the routes' names.
+    func followRates(_ parts: [String: FleetRates.Part]) {
+        control.deal(parts, now: now)
         let moment = controlMoment
         for route in routes where route.limitForFleet(to: control.fleetRate(ofRoute: route.name, at: moment)) {
             mark(route)

@@ -39,10 +39,10 @@ extension Lane {
     /// Makes a route that consumes nothing yet.
     func makeRoute(_ own: LaneSettings.RouteSettings, at position: Int) -> Route {
         let surroundings = RouteSurroundings(
-            lane: settings.index, policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
+            policy: settings.policy, publisher: publisher, replyPattern: settings.replyPattern,
             jobsFrom: settings.jobsFrom, journal: journal, earlier: settings.journal, spans: settings.spans,
             random: self.surroundings.random, resultsBatch: own.resultsBatch, memory: settings.memory,
-            tell: settings.tell, open: { [unowned self] in open($1, of: $0) })
+            open: { [unowned self] in open($1, of: $0) })
         let route = settings.makeRoute(own, at: position, in: surroundings)
         // If other routes can use the files, no other log line says why this route begins without a credential.
         if let name = route.credential.name, let reason = route.credential.defect,

@@ -31,10 +31,11 @@ extension Lane {
         mark(route)
     }
 
-    /// Goes on with a route that was removed. The route ends once nothing of it is left on any lane. Another route can
-    /// take its position once its channel is closed.
+    /// Goes on with a route that was removed. The route ends once nothing of it is left. Another route can take its
+    /// position once its channel is closed.
     func goOnLeaving(_ route: Route) {
-        if route.mayEnd() { settings.announce(.routeDrained(route.number)) }
+        // Its channel has something to do later.
+        if route.endOnceDrained(at: moment) { mark(route) }
         if route.letGo() { forgetNumber(of: route) }
         guard route.vacate() else { return }
         agenda.set(.distantFuture, of: route.position)
@@ -48,6 +49,6 @@ extension Lane {
         // The report leaves before the number is free. Otherwise somebody could find these counters under the number of
         // a new route.
         leaveReport()
-        settings.routeLeft(route.number, settings.index)
+        settings.routeLeft(route.number)
     }
 }

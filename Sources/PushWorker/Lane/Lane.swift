@@ -7,9 +7,8 @@ import RabbitMQ
 /// One operating-system thread that turns one loop and owns everything it touches: a consume connection, a publish
 /// connection, and the HTTP/2 connections of its routes.
 ///
-/// A job is read, sent, answered, reported and acknowledged here. A lock is taken only for state that lanes share, such
-/// as a rate or the memory of redeliveries, and to hand notes to the journal's thread. Other threads talk to a lane
-/// through its mailbox only, and read the snapshot that it leaves.
+/// A job is read, sent, answered, reported and acknowledged here, without a lock except to hand notes to the journal's
+/// thread. Other threads talk to the lane through its mailbox only, and read the snapshot that it leaves.
 final class Lane {
     /// What the lane was told, with the routes in the order of their positions.
     var settings: LaneSettings
@@ -61,7 +60,7 @@ final class Lane {
         self.settings = settings
         self.handle = handle
         self.surroundings = surroundings
-        log = LaneLog(logger, lane: settings.index)
+        log = LaneLog(logger)
         control = LaneControl(isAwaited: settings.awaitsControl, startedAt: surroundings.time.wall)
         clock = LaneClock(surroundings.time, standstill: settings.longestStandstill())
         requestPatience = ConfirmPatience(usual: settings.requestPatience)
@@ -109,10 +108,7 @@ final class Lane {
     }
 
     /// Tells that the lane has ended.
-    func end() {
-        handle.ended(isDrained: isDrained)
-        _ = settings.barrier?.note(settings.index, isDrained: true)
-    }
+    func end() { handle.ended(isDrained: isDrained) }
 
     /// Notes that something happened to a route, so that this turn looks at it.
     func mark(_ route: Route) { agenda.mark(route) }
@@ -278,31 +274,18 @@ extension Lane {
         case .fleetRates(let rates): followRates(rates)
         case .added(let own): add(own)
         case .removed(let number): with(number) { $0.leave() }
-        case .routeDrained(let number): with(number) { $0.end(at: moment) }
-        case .rate(let number, let rate): with(number) { $0.limit(to: rate) }
-        case .route(let number, let message):
-            guard !with(number, { $0.told(message, at: moment) }) else { break }
-            // The route has not come yet, or has left. In both cases this lane has nothing of the delivery.
-            if case .asked(let delivery, _) = message {
-                _ = settings.tell(delivery.lane, .route(number, .answered(delivery, isKnown: false)))
-            }
-        // The message woke the lane, which now sees that it may end.
-        case .allDrained: break
+        case .rate(let number, let rate): with(number) { $0.limit(to: rate.map { SendingRate(perSecond: $0) }) }
         case .drain(let deadline):
             guard drain == nil else { return }
             drain = LaneDrain(until: deadline, now: now)
         }
     }
 
-    /// Tells something to the route of a number, if the route lives on this lane. This turn then looks at the route.
-    ///
-    /// - Returns: Whether the route lives on this lane.
-    @discardableResult
-    private func with(_ number: Int, _ tell: (Route) -> Void) -> Bool {
-        guard let route = turnover.route(number) else { return false }
+    /// Tells something to the route of a number, if there is one. This turn then looks at the route.
+    private func with(_ number: Int, _ tell: (Route) -> Void) {
+        guard let route = turnover.route(number) else { return }
         tell(route)
         mark(route)
-        return true
     }
 
     /// A helper thread finished a connect to a destination of a route.
@@ -316,15 +299,8 @@ extension Lane {
         mark(route)
     }
 
-    /// Whether the lane may end: it and the other lanes of its barrier are drained, or the time of the drain is over.
-    private func mayEnd() -> Bool {
-        guard let drain else { return false }
-        guard !drain.isOver(now: now) else { return true }
-        guard let barrier = settings.barrier else { return isDrained }
-        guard barrier.note(settings.index, isDrained: isDrained) else { return false }
-        settings.announce(.allDrained)
-        return true
-    }
+    /// Whether the lane may end: it is drained, or the time of the drain is over.
+    private func mayEnd() -> Bool { drain.map { $0.isOver(now: now) || isDrained } ?? false }
 
     /// Whether nothing is in flight, and nothing more can arrive.
     private var isDrained: Bool { publisher.isIdle && routes.allSatisfy(\.isDrained) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The outside view of one lane, for the service, the admin server and helper threads.
+/// The outside view of the lane, for the service, the admin server and helper threads.
 ///
 /// The lane itself is made on its own thread. Messages that are posted before the lane exists wait here.
 final class LaneHandle: Sendable {
@@ -15,22 +15,13 @@ final class LaneHandle: Sendable {
 
     private let state = Mutex(State())
 
-    /// The view of a lane that does not run yet.
-    ///
-    /// - Parameter lane: The lane's number.
-    init(lane: Int) { metrics = LaneMetrics(lane: lane) }
-
-    /// Sends a message to the lane, now or as soon as it runs.
-    ///
-    /// - Returns: False for a lane that has ended. The message is then dropped.
-    @discardableResult
-    func post(_ message: LaneMessage) -> Bool {
-        let (post, isEnded) = state.withLock { state -> ((@Sendable (LaneMessage) -> Void)?, Bool) in
+    /// Sends a message to the lane, now or as soon as it runs. A lane that has ended gets none.
+    func post(_ message: LaneMessage) {
+        let post = state.withLock { state in
             if state.post == nil, !state.isEnded { state.early.append(message) }
-            return (state.post, state.isEnded)
+            return state.post
         }
         post?(message)
-        return !isEnded
     }
 
     /// The lane runs. Earlier messages are delivered first, in order.
@@ -46,7 +37,7 @@ final class LaneHandle: Sendable {
     }
 
     /// Where the lane leaves its counters.
-    let metrics: LaneMetrics
+    let metrics = LaneMetrics()
     /// What the lane shows of itself at any moment.
     let pulse = LanePulse()
 

@@ -8,17 +8,13 @@ struct LaneLog {
     /// What it says of their credentials.
     let credentials: CredentialLog
     private let logger: Logger
-    private let lane: Int
 
-    /// The log of a lane.
+    /// The log of the lane.
     ///
-    /// - Parameters:
-    ///   - logger: Takes the lines.
-    ///   - lane: The lane's number.
-    init(_ logger: Logger, lane: Int) {
+    /// - Parameter logger: Takes the lines.
+    init(_ logger: Logger) {
         self.logger = logger
-        self.lane = lane
-        routes = RouteLog(logger, lane: lane)
+        routes = RouteLog(logger)
         credentials = CredentialLog(logger)
     }
 
@@ -33,16 +29,15 @@ struct LaneLog {
         case .stood(let milliseconds):
             logger.error(
                 "a lane stood still: its deliveries count as lost",
-                metadata: .with([.lane: "\(lane)", .duration: "\(milliseconds)"]))
+                metadata: .with([.duration: "\(milliseconds)"]))
         case .stepped(let milliseconds):
             logger.error(
                 "this machine's clock was set: until it has stayed so for five minutes jobs expire by the earlier time",
                 metadata: .with([
-                    .lane: "\(lane)",
-                    .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it",
+                    .detail: "by \(milliseconds) ms; new provider tokens carry the new time, check it"
                 ]))
         case .settled:
-            logger.notice("this machine's clock is believed again", metadata: .with([.lane: "\(lane)"]))
+            logger.notice("this machine's clock is believed again")
         }
     }
 
@@ -52,8 +47,8 @@ struct LaneLog {
         case .off(let reason):
             logger.error(
                 "the journal is off: after a crash more will be pushed twice",
-                metadata: .with([.lane: "\(lane)", .error: "\(reason)"]))
-        case .on: logger.notice("the journal is on again", metadata: .with([.lane: "\(lane)"]))
+                metadata: .with([.error: "\(reason)"]))
+        case .on: logger.notice("the journal is on again")
         }
     }
 
@@ -65,7 +60,7 @@ struct LaneLog {
     ///   - role: What it is for.
     ///   - outage: The outage that is over; nil without one.
     func connected(_ role: BrokerLink.Role, after outage: OutageLog.Ended?) {
-        var metadata = Logger.Metadata.with([.lane: "\(lane)", .role: "\(role.rawValue)"])
+        var metadata = Logger.Metadata.with([.role: "\(role.rawValue)"])
         metadata[LogKey.detail.rawValue] = outage.map { .string($0.text) }
         logger.log(level: outage == nil ? .info : .notice, "connected to the broker", metadata: metadata)
     }
@@ -74,7 +69,7 @@ struct LaneLog {
     func connectionLost(_ role: BrokerLink.Role, _ error: AMQPError, level: Logger.Level) {
         logger.log(
             level: level, "no connection to the broker",
-            metadata: .with([.lane: "\(lane)", .role: "\(role.rawValue)", .error: "\(error.message)"]))
+            metadata: .with([.role: "\(role.rawValue)", .error: "\(error.message)"]))
     }
 
     /// An address leads to no broker, and the next address is tried. If the last address fails, too, the connection

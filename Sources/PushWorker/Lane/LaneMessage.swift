@@ -21,19 +21,13 @@ enum LaneMessage: Sendable {
     /// This is what operators want from now on.
     case control(ControlState)
     /// This worker's parts of the rates that operators set for all workers, by the routes' names.
-    case fleetRates([String: SharedRate])
-    /// A route lives on the lane from now on.
+    case fleetRates([String: FleetRates.Part])
+    /// The lane has another route from now on.
     case added(LaneSettings.RouteSettings)
-    /// The route of this number takes no more jobs and finishes what it has, on all its lanes.
+    /// The route of this number takes no more jobs and finishes what it has.
     case removed(Int)
-    /// The route of this number has nothing left on any lane, and ends.
-    case routeDrained(Int)
-    /// The route of this number may send this much from now on; nil for no limit.
-    case rate(Int, SharedRate?)
-    /// A message from the same route on another lane; with the route's number.
-    case route(Int, RouteMessage)
-    /// All lanes are drained: end.
-    case allDrained
+    /// The route of this number may send so many notifications a second from now on; nil for no limit.
+    case rate(Int, Double?)
     /// Stop taking jobs, finish or hand back what is in flight, and end before the deadline.
     case drain(deadline: MonotonicTime)
 }

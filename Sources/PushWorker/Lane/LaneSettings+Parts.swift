@@ -18,7 +18,7 @@ extension LaneSettings {
     /// - Parameter role: What the connection is for.
     /// - Returns: The identity of the connection.
     func identity(_ role: BrokerLink.Role) -> BrokerLink.Identity {
-        BrokerLink.Identity(name: "\(instance) lane \(index) \(role.rawValue)", version: version)
+        BrokerLink.Identity(name: "\(instance) \(role.rawValue)", version: version)
     }
 
     /// After how many milliseconds without a turn the connections to the broker count as lost. By then the broker has
@@ -50,8 +50,9 @@ extension LaneSettings {
         return Route(
             name: own.name, number: own.number, position: position, queues: own.queues, claim: own.claim,
             credit: RouteCredit(
-                fixed: prefetch, rate: own.rate?.promised, part: own.takesHighFirst ? HighFirst.normalShare : 1),
-            shared: own.shared, rate: own.rate, credential: credential, surroundings: surroundings,
+                fixed: prefetch, rate: own.rate, part: own.takesHighFirst ? HighFirst.normalShare : 1),
+            deadTokens: own.deadTokens, rate: own.rate.map { SendingRate(perSecond: $0) }, credential: credential,
+            surroundings: surroundings,
             devices: Destination(
                 .devices, connector: own.connector, idleTime: idle, highShare: own.shareThatHighHas),
             broadcastHosts: own.broadcastHosts)

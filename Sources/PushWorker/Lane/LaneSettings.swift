@@ -3,7 +3,7 @@ import PushModel
 import TraceExport
 import WorkerSettings
 
-/// Everything a lane is told at its start; the same for all lanes except for `index` and `routes`.
+/// Everything the lane is told at its start.
 struct LaneSettings: Sendable {
     /// One of the lane's routes.
     struct RouteSettings: Sendable {
@@ -27,34 +27,26 @@ struct LaneSettings: Sendable {
         var broadcastConnector: APNSConnector?
         /// Opens connections to the host that manages broadcast channels; nil where the configuration names none.
         var managementConnector: APNSConnector?
-        /// How many connections it has on this lane.
+        /// How many connections it has.
         var connections = APNSConnectionCount.automatic(maximum: APNSPoolConfiguration.automaticMaximum)
         /// How many percent of the requests are kept for `high` jobs, if these have a queue of their own.
         var highShare = RouteConfiguration.standardHighShare
-        /// What it may send, on all its lanes; nil for no limit.
-        var rate: SharedRate?
+        /// The most notifications per second; nil for no limit.
+        var rate: Double?
         /// How many of its results the configuration wants in one message.
         var resultsBatch = 1
-        /// What it shares with the same route on other lanes.
-        var shared = SharedRouteState()
+        /// What it knows of dead tokens. Readers of reports look into it, too.
+        var deadTokens = SharedDeadTokens()
     }
 
-    /// The lane's number, from 0.
-    var index: Int
     /// The routes it works on.
     var routes: [RouteSettings]
-    /// How many routes are configured at the start, on any lane.
+    /// How many routes are configured at the start.
     var routeCount: Int
     /// The credentials that routes name.
     var credentials: CredentialStore
-    /// Tells all lanes of the worker, this one included.
-    var announce: @Sendable (LaneMessage) -> Void = { _ in }
-    /// Tells one lane of the worker, by its number. Returns false if the lane has ended.
-    var tell: @Sendable (Int, LaneMessage) -> Bool = { _, _ in false }
-    /// Hears that this lane is done with a route that was removed: the route's number, and the lane's.
-    var routeLeft: @Sendable (Int, Int) -> Void = { _, _ in }
-    /// Lets the worker's lanes end together; nil for a lane that ends by itself.
-    var barrier: DrainBarrier?
+    /// Hears that the lane is done with a route that was removed, by the route's number.
+    var routeLeft: @Sendable (Int) -> Void = { _ in }
     /// Whether the lane will be told what operators want, and its routes wait for that.
     var awaitsControl = false
     /// The worker's name, in results, dead letters and at the broker.
@@ -77,7 +69,7 @@ struct LaneSettings: Sendable {
     var resultsQueues = 1
     /// A fixed prefetch, or nil to follow the connections.
     var prefetch: Int?
-    /// The memory for jobs, which all lanes of the worker share.
+    /// The memory for jobs, which all routes share.
     var memory = SharedMemoryBudget()
     /// How pools of connections behave, apart from what their route decides.
     var pool: APNSPoolConfiguration

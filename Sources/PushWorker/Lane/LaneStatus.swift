@@ -21,24 +21,8 @@ struct LaneStatus: Sendable {
         var stranger: String?
         /// Why the broker does not take what it publishes, such as `results_full`; nil where the broker takes it.
         var refusal: String?
-        /// On how many lanes it consumes its queues to push all that is in them.
-        var consumers = 0
-
-        /// Adds how the same route is doing on another lane.
-        ///
-        /// The state is the best one of all lanes, because the broker gives no jobs to a lane that stands still. The
-        /// troubles of all lanes are told.
-        mutating func join(_ other: Route) {
-            state = min(state, other.state)
-            connections += other.connections
-            // A new version is in use once all lanes use it.
-            credentialVersion = [credentialVersion, other.credentialVersion].compactMap(\.self).min()
-            troubles += other.troubles.filter { !troubles.contains($0) }
-            limitedBy = limitedBy.joined(with: other.limitedBy)
-            stranger = stranger ?? other.stranger
-            refusal = refusal ?? other.refusal
-            consumers += other.consumers
-        }
+        /// Whether it consumes its queues to push all that is in them.
+        var isConsuming = false
     }
 
     /// How a connection to the broker is doing, in the words of readiness.
@@ -46,16 +30,6 @@ struct LaneStatus: Sendable {
         case up, blocked, connecting, down
     }
 
-    /// The lane's publishing trouble: the broker refuses some publications, and confirms no route's publications.
-    struct Refusal: Sendable {
-        /// Why, in the words of readiness, such as `results_full`.
-        var text: String
-        /// Since when.
-        var since: MonotonicTime
-    }
-
-    /// The lane's number.
-    var index: Int
     /// When it was taken: the proof that the lane turns.
     var takenAt: MonotonicTime
     /// Whether the lane was asked to finish.
@@ -66,14 +40,13 @@ struct LaneStatus: Sendable {
     var publish: String
     /// Whether it can consume and publish.
     var isWorking: Bool { consume == "up" && publish == "up" }
-    /// Whether its connections to the broker are open. A lane without routes needs none, so it counts as connected.
-    var isConnected: Bool { routes.isEmpty || consume == "up" && (publish == "up" || publish == "blocked") }
+    /// Whether its connections to the broker are open.
+    var isConnected: Bool { consume == "up" && (publish == "up" || publish == "blocked") }
     /// Why it is not working as a whole, in one line each.
     var troubles: [String]
-    /// What keeps all its routes from publishing; nil if one of them can publish, or if no route wants to.
-    var refusal: Refusal?
-    /// When the broker last confirmed one of its publications; nil for never.
-    var confirmedAt: MonotonicTime?
+    /// What keeps all its routes from publishing, in the words of readiness, such as `results_full`; nil if one of them
+    /// can publish, or if no route wants to.
+    var refusal: String?
     /// Its routes by their positions on the lane; nil for a route that has left.
     var positions: [Route?]
     /// Its routes.
@@ -99,19 +72,6 @@ struct LaneStatus: Sendable {
         return troubles
     }
 
-    /// Why a worker can publish nothing, in one line each; empty if one of its lanes can publish, or if no lane wants
-    /// to.
-    ///
-    /// The results of one app may go to a queue of its own. If only that queue refuses results, a worker that publishes
-    /// for other apps is still ready.
-    ///
-    /// - Parameter lanes: All lanes of the worker.
-    static func refusals(of lanes: [LaneStatus]) -> [String] {
-        let refusals = lanes.compactMap(\.refusal)
-        guard let since = refusals.map(\.since).min() else { return [] }
-        let isOneSound = lanes.contains { $0.refusal == nil && ($0.confirmedAt.map { $0 > since } ?? false) }
-        return isOneSound ? [] : refusals.map(\.text)
-    }
 }
 
 extension Lane {
@@ -127,15 +87,15 @@ extension Lane {
         }
         if publishLink.session?.isBlocked == true { troubles.append("blocked") }
         return LaneStatus(
-            index: settings.index, takenAt: now, isDraining: drain != nil,
+            takenAt: now, isDraining: drain != nil,
             consume: Self.word(for: consumeLink).rawValue, publish: Self.word(for: publishLink).rawValue,
-            troubles: troubles, refusal: refusal, confirmedAt: publisher.proof.confirmedAt, positions: report.statuses)
+            troubles: troubles, refusal: refusal, positions: report.statuses)
     }
 
     /// The publishing trouble of the whole lane; nil without one. Also nil if any route without trouble of its own has
     /// work, or has had a publication confirmed since the lane's trouble began.
-    private var refusal: LaneStatus.Refusal? {
-        guard let since = publisher.proof.troubledSince else { return nil }
+    private var refusal: String? {
+        guard publisher.proof.troubledSince != nil else { return nil }
         var trouble: String?
         for route in routes {
             if let own = publisher.trouble(of: route.position) {
@@ -144,7 +104,7 @@ extension Lane {
                 return nil
             }
         }
-        return trouble.map { LaneStatus.Refusal(text: $0, since: since) }
+        return trouble
     }
 
     private static func word(for link: BrokerLink) -> LaneStatus.Link {
@@ -164,7 +124,7 @@ extension Lane {
         counters.confirms = publisher.counts.confirms
         counters.brokerConnects = consumeLink.opened + publishLink.opened
         counters.brokerDisconnects = consumeLink.lost + publishLink.lost
-        return LaneSnapshot(number: settings.index, lane: counters, routes: report.counters, left: turnover.counted)
+        return LaneSnapshot(lane: counters, routes: report.counters, left: turnover.counted)
     }
 
     /// Leaves the lane's status and counters, with new reports of its routes.

@@ -3,23 +3,15 @@ import Logging
 /// What the log says about a lane's routes: their channels to the broker, and their hosts.
 struct RouteLog {
     private let logger: Logger
-    private let lane: Int
 
-    /// The log of a lane.
-    ///
-    /// - Parameters:
-    ///   - logger: Takes the lines.
-    ///   - lane: The lane's number.
-    init(_ logger: Logger, lane: Int) {
-        self.logger = logger
-        self.lane = lane
-    }
+    /// The log of the lane.
+    init(_ logger: Logger) { self.logger = logger }
 
     /// There is no channel for a new route.
     func lacksChannel(_ route: Route) {
         logger.error(
-            "a route cannot begin: the lane's connection to the broker has no channel left, restart the worker",
-            metadata: .with([.route: "\(route.name)", .lane: "\(lane)"]))
+            "a route cannot begin: the connection to the broker has no channel left, restart the worker",
+            metadata: .with([.route: "\(route.name)"]))
     }
 
     /// The queues of a route are consumed again.

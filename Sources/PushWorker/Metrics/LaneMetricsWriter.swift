@@ -1,6 +1,6 @@
 import PushModel
 
-/// Writes the counters of the lanes: those of a route as one sum over all lanes, the others for each lane.
+/// Writes the counters of the lane and of its routes.
 ///
 /// A route makes 29 series, and one more once APNs has told the time. Metrics that are rarely needed for one route
 /// (reasons, histograms, ``RouteCounters/Metric/isDetail``) are written as one sum over all routes, with a label `tier`
@@ -13,38 +13,32 @@ struct LaneMetricsWriter {
     /// The labels of a sample, and the counters that it shows.
     private typealias Sample = (labels: [(String, String)], counters: RouteCounters)
 
-    /// The number of a lane, and what it counted.
-    private typealias Lane = (number: Int, counters: LaneCounters)
+    /// Which lane it is: workers had several once, and dashboards know the label.
+    private static let lane = ("lane", "0")
 
     /// The tiers' names, by position.
     let tiers: [String]
     /// Whether everything is written by route.
     var isDetailed = false
 
-    /// Writes all families of the lanes.
+    /// Writes all families of the lane.
     ///
     /// - Parameters:
-    ///   - snapshots: What each lane counted.
+    ///   - snapshot: What the lane counted.
     ///   - routes: The routes' names, by their numbers; nil for a number without a route.
     ///   - text: Where they are written.
-    func write(_ snapshots: [LaneSnapshot], routes: [String?], to text: inout MetricsText) {
-        var totals: [RouteCounters?] = routes.map { _ in nil }
-        for snapshot in snapshots {
-            for (index, counters) in snapshot.routes.enumerated() where index < totals.count {
-                guard let counters else { continue }
-                // The first lane's counters are taken as they are. Adding them to zeros would be wrong for facts that
-                // must hold on all lanes, such as `isParked`.
-                if totals[index] == nil { totals[index] = counters } else { totals[index]?.add(counters) }
+    func write(_ snapshot: LaneSnapshot, routes: [String?], to text: inout MetricsText) {
+        let named = routes.enumerated().compactMap { number, name in
+            name.map { name in
+                let counters = number < snapshot.routes.count ? snapshot.routes[number] : nil
+                return (labels: [("route", name)], counters: counters ?? RouteCounters(tiers: tiers.count))
             }
-        }
-        let named = zip(routes, totals).compactMap { name, counters in
-            name.map { (labels: [("route", $0)], counters: counters ?? RouteCounters(tiers: tiers.count)) }
         }
         // The sum keeps the counters of routes that have left. A sum that falls would look like a restart of the
         // worker.
-        let left = snapshots.compactMap(\.left).map { Sample([], $0) }
+        let left = snapshot.left.map { [Sample([], $0)] } ?? []
         writeRoutes(named, details: isDetailed ? named : [([], sum(of: named + left))], to: &text)
-        writeLanes(snapshots.map { ($0.number, $0.lane) }, to: &text)
+        write(snapshot.lane, to: &text)
     }
 
     private func sum(of routes: [Sample]) -> RouteCounters {
@@ -178,17 +172,17 @@ struct LaneMetricsWriter {
         }
     }
 
-    private func writeLanes(_ lanes: [Lane], to text: inout MetricsText) {
+    private func write(_ lane: LaneCounters, to text: inout MetricsText) {
         text.family("martlet_publications_total", .counter, "Messages published to the broker.")
-        write(lanes, "martlet_publications_total", "kind", LaneCounters.Publication.allCases, to: &text) {
+        write(lane, "martlet_publications_total", "kind", LaneCounters.Publication.allCases, to: &text) {
             $0.publications[$1.rawValue]
         }
         text.family("martlet_confirms_total", .counter, "Answers of the broker to publications.")
-        write(lanes, "martlet_confirms_total", "result", LaneCounters.Confirm.allCases, to: &text) {
+        write(lane, "martlet_confirms_total", "result", LaneCounters.Confirm.allCases, to: &text) {
             $0.confirms[$1.rawValue]
         }
         text.family("martlet_deliveries_settled_total", .counter, "Deliveries settled with the broker.")
-        write(lanes, "martlet_deliveries_settled_total", "kind", LaneCounters.Settling.allCases, to: &text) {
+        write(lane, "martlet_deliveries_settled_total", "kind", LaneCounters.Settling.allCases, to: &text) {
             $0.settlings[$1.rawValue]
         }
         let plain: [(String, MetricsText.Kind, String, (LaneCounters) -> Double)] = [
@@ -219,27 +213,18 @@ struct LaneMetricsWriter {
         ]
         for (name, kind, help, value) in plain {
             text.family(name, kind, help)
-            for (lane, counters) in lanes {
-                text.sample(name, [("lane", "\(lane)")], value(counters))
-            }
+            text.sample(name, [Self.lane], value(lane))
         }
-        writeJournals(lanes, to: &text)
+        writeJournal(lane, to: &text)
         text.family("martlet_broker_connection_up", .gauge, "Whether a broker connection is up.")
-        for (lane, counters) in lanes {
-            for (role, isUp) in [("consume", counters.isConsumerUp), ("publish", counters.isPublisherUp)] {
-                let labels = [("lane", "\(lane)"), ("role", role)]
-                text.sample("martlet_broker_connection_up", labels, isUp ? 1 : 0)
-            }
+        for (role, isUp) in [("consume", lane.isConsumerUp), ("publish", lane.isPublisherUp)] {
+            text.sample("martlet_broker_connection_up", [Self.lane, ("role", role)], isUp ? 1 : 0)
         }
     }
 
-    private func writeJournals(_ lanes: [Lane], to text: inout MetricsText) {
+    private func writeJournal(_ lane: LaneCounters, to text: inout MetricsText) {
         text.family("martlet_journal_up", .gauge, "Whether the journal takes notes, where one is configured.")
-        for (lane, counters) in lanes {
-            if let isUp = counters.isJournalUp {
-                text.sample("martlet_journal_up", [("lane", "\(lane)")], isUp ? 1 : 0)
-            }
-        }
+        if let isUp = lane.isJournalUp { text.sample("martlet_journal_up", [Self.lane], isUp ? 1 : 0) }
         let counts: [(name: String, help: String, value: (LaneCounters) -> Int)] = [
             ("records", "Accepted notifications noted in the journal.", { $0.journalRecords }),
             (
@@ -250,20 +235,14 @@ struct LaneMetricsWriter {
         ]
         for (name, help, value) in counts {
             text.family("martlet_journal_\(name)_total", .counter, help)
-            for (lane, counters) in lanes where counters.isJournalUp != nil {
-                text.sample("martlet_journal_\(name)_total", [("lane", "\(lane)")], value(counters))
-            }
+            if lane.isJournalUp != nil { text.sample("martlet_journal_\(name)_total", [Self.lane], value(lane)) }
         }
     }
 
     private func write<Kind>(
-        _ lanes: [Lane], _ name: String, _ label: String, _ kinds: [Kind], to text: inout MetricsText,
+        _ lane: LaneCounters, _ name: String, _ label: String, _ kinds: [Kind], to text: inout MetricsText,
         _ value: (LaneCounters, Kind) -> Int
     ) {
-        for (lane, counters) in lanes {
-            for kind in kinds {
-                text.sample(name, [("lane", "\(lane)"), (label, "\(kind)")], value(counters, kind))
-            }
-        }
+        for kind in kinds { text.sample(name, [Self.lane, (label, "\(kind)")], value(lane, kind)) }
     }
 }

@@ -1,7 +1,5 @@
-/// Everything a lane counted until one moment.
+/// Everything the lane counted until one moment.
 package struct LaneSnapshot: Sendable {
-    /// The lane's number. Lanes without routes do not run, so numbers may be missing.
-    package var number: Int
     /// The lane's own counters.
     package var lane: LaneCounters
     /// Its routes' counters, by the route's number in the worker; nil where the lane has no part in a route.
@@ -10,8 +8,7 @@ package struct LaneSnapshot: Sendable {
     package var left: RouteCounters?
 
     /// Makes a snapshot.
-    package init(number: Int = 0, lane: LaneCounters, routes: [RouteCounters?], left: RouteCounters? = nil) {
-        self.number = number
+    package init(lane: LaneCounters, routes: [RouteCounters?], left: RouteCounters? = nil) {
         self.lane = lane
         self.routes = routes
         self.left = left

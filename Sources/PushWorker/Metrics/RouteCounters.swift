@@ -76,7 +76,7 @@ package struct RouteCounters: Sendable, Equatable {
     package var state = RouteState.starting
     /// Whether results now say `hold` instead of `drop_token`.
     package var holdsTokens = false
-    /// The knowledge about dead tokens, which all lanes share; nil without any.
+    /// The knowledge about dead tokens; nil without any.
     package var deadTokens: DeadTokenKnowledge?
     /// By how many seconds this clock is ahead of APNs' clock; nil before APNs told its time.
     package var clockSkew: Int?

@@ -1,10 +1,10 @@
 import EventLoop
 package import TraceExport
 
-/// The text of all metrics of a worker: build, log, credentials, fleet, control, lanes and process.
+/// The text of all metrics of a worker: build, log, credentials, fleet, control, lane and process.
 package struct WorkerMetrics: Sendable {
     private let build: [(String, String)]
-    private let lanes: LaneMetricsWriter
+    private let lane: LaneMetricsWriter
 
     /// Names what the metrics are about.
     ///
@@ -14,13 +14,13 @@ package struct WorkerMetrics: Sendable {
     ///   - isDetailed: Whether reasons, tiers, histograms and rarer counters are written for each route.
     package init(build: [(String, String)], tiers: [String], isDetailed: Bool = false) {
         self.build = build
-        lanes = LaneMetricsWriter(tiers: tiers, isDetailed: isDetailed)
+        lane = LaneMetricsWriter(tiers: tiers, isDetailed: isDetailed)
     }
 
     /// Writes the text.
     ///
     /// - Parameters:
-    ///   - snapshots: What each lane counted, in the order of the lanes.
+    ///   - snapshot: What the lane counted.
     ///   - routes: The routes' names, by their numbers; nil for a number without a route.
     ///   - credentials: How each credential is doing.
     ///   - now: Seconds since 1970.
@@ -31,7 +31,7 @@ package struct WorkerMetrics: Sendable {
     ///   - endedByBroker: How many jobs were reported that RabbitMQ ended in their queues, by why it ended them.
     /// - Returns: Prometheus' text format.
     package func text(
-        _ snapshots: [LaneSnapshot], routes: [String?], credentials: [CredentialStatus] = [],
+        _ snapshot: LaneSnapshot, routes: [String?], credentials: [CredentialStatus] = [],
         now: Int64 = WallClock.milliseconds() / 1_000, droppedLogLines: UInt64 = 0,
         fleet: FleetStatus? = nil, control: ControlStatus? = nil,
         spans: SpanQueue.Counts? = nil, endedByBroker: [(reason: String, jobs: Int)] = []
@@ -53,7 +53,7 @@ package struct WorkerMetrics: Sendable {
         for (reason, jobs) in endedByBroker {
             text.sample("martlet_jobs_ended_by_broker_total", [("reason", reason)], jobs)
         }
-        lanes.write(snapshots, routes: routes, to: &text)
+        lane.write(snapshot, routes: routes, to: &text)
         ProcessMetrics.write(to: &text)
         return text.bytes
     }

@@ -4,7 +4,7 @@ import TLS
 import Topology
 import WorkerSettings
 
-/// Makes the settings of a route for the lanes, at the start of the worker and later.
+/// Makes the settings of a route for the lane, at the start of the worker and later.
 struct RouteMaker: Sendable {
     private let apns: APNSConfiguration
     private let resultsBatch: Int
@@ -38,34 +38,28 @@ struct RouteMaker: Sendable {
             ConnectRateLimiter.Limits(hostInterval: .seconds(1 / apns.connectRate), hostBurst: apns.connectBurst))
     }
 
-    /// The settings of a route for each of its lanes.
+    /// What the lane is told about a route.
     ///
     /// - Parameters:
     ///   - route: The route.
     ///   - number: Its number in the worker.
     ///   - claim: The jobs that may arrive in its queues, beside the claims of the worker's other routes.
-    ///   - lanes: The numbers of the lanes there are.
-    ///   - routes: How many routes the worker has.
     ///   - earlier: What the route knew of dead tokens before its configuration changed; nil for nothing.
-    /// - Returns: The numbers of the lanes on which the route lives, each with the settings for it.
     /// - Throws: `WorkerError` where an address of APNs cannot be read.
-    func places(
-        of route: RouteConfiguration, number: Int, claim: RouteClaim, on lanes: [Int], routes: Int,
-        after earlier: SharedDeadTokens? = nil
-    ) throws(WorkerError) -> [(lane: Int, settings: LaneSettings.RouteSettings)] {
-        let shares = LaneAssignment(lanes: lanes.count, routes: routes).shares(
-            of: route.name, lanes: route.lanes, connections: route.connections)
+    func settings(
+        of route: RouteConfiguration, number: Int, claim: RouteClaim, after earlier: SharedDeadTokens? = nil
+    ) throws(WorkerError) -> LaneSettings.RouteSettings {
         var settings = try settings(of: route)
         settings.number = number
         settings.claim = claim
-        settings.shared = SharedRouteState(lanes: shares.map { lanes[$0.lane] }, after: earlier)
+        settings.deadTokens = SharedDeadTokens(after: earlier)
         settings.resultsBatch = route.resultsBatch ?? resultsBatch
         settings.highShare = route.highShare
-        settings.rate = route.rate.map { SharedRate(perSecond: $0, lanes: shares.count) }
-        return shares.map { share in
-            settings.connections = share.connections
-            return (lanes[share.lane], settings)
-        }
+        settings.rate = route.rate
+        settings.connections =
+            route.connections.fixedValue.map { .fixed($0) }
+            ?? .automatic(maximum: APNSPoolConfiguration.automaticMaximum)
+        return settings
     }
 
     private func settings(of route: RouteConfiguration) throws(WorkerError) -> LaneSettings.RouteSettings {

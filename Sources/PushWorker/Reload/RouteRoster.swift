@@ -2,15 +2,15 @@ import WorkerSettings
 
 /// The routes that a worker has, and the steps by which it gets others. Pure.
 ///
-/// Lanes, metrics and the fleet know a route by its number.
+/// The lane, metrics and the fleet know a route by its number.
 ///
-/// - A route that is removed keeps its number until every lane is done with it.
+/// - A route that is removed keeps its number until the lane is done with it.
 /// - A route that changed is removed first. It is added again once it is gone, under the first number that is free
 ///   then.
 struct RouteRoster {
     /// One step. Steps are done in their order.
     enum Step: Equatable {
-        /// A route begins: it is to be placed on lanes.
+        /// A route begins.
         case add(Int, RouteConfiguration)
         /// A route takes no more jobs and finishes what it has.
         case remove(Int)
@@ -20,9 +20,7 @@ struct RouteRoster {
 
     private struct Entry {
         var route: RouteConfiguration
-        /// The numbers of the lanes that are not done with it.
-        var lanes: Set<Int> = []
-        /// How many queues it has.
+        /// How many queues it has; 0 for a route that could not begin.
         var queues = 0
         var isLeaving = false
     }
@@ -50,22 +48,14 @@ struct RouteRoster {
     /// The names of the routes that take jobs, by their numbers; nil for every other number.
     var served: [String?] { entries.map { $0.flatMap { $0.isLeaving ? nil : $0.route.name } } }
 
-    /// How many queues its routes have on all lanes.
-    var queues: Int { entries.reduce(0) { $0 + ($1.map { $0.queues * $0.lanes.count } ?? 0) } }
+    /// How many queues its routes have.
+    var queues: Int { entries.reduce(0) { $0 + ($1?.queues ?? 0) } }
 
-    /// How many lanes a route lives on.
-    func lanes(of number: Int) -> Int { entries[number]?.lanes.count ?? 0 }
+    /// Whether a route has begun.
+    func hasBegun(_ number: Int) -> Bool { (entries[number]?.queues ?? 0) > 0 }
 
-    /// Notes where a route lives.
-    ///
-    /// - Parameters:
-    ///   - number: The route's number.
-    ///   - lanes: The numbers of its lanes.
-    ///   - queues: How many queues it has on each.
-    mutating func placed(_ number: Int, on lanes: some Sequence<Int>, queues: Int) {
-        entries[number]?.lanes = Set(lanes)
-        entries[number]?.queues = queues
-    }
+    /// A route has begun, and has so many queues.
+    mutating func began(_ number: Int, queues: Int) { entries[number]?.queues = queues }
 
     /// The worker is to have these routes.
     mutating func want(_ routes: [RouteConfiguration]) -> [Step] {
@@ -73,14 +63,13 @@ struct RouteRoster {
         return steps()
     }
 
-    /// A lane is done with a route that was removed.
+    /// The lane is done with a route that was removed.
     ///
-    /// - Returns: The route's name once every lane is done with it, and what is to be done then.
-    mutating func left(_ number: Int, lane: Int) -> (name: String, steps: [Step])? {
-        guard var entry = entries[number], entry.isLeaving else { return nil }
-        entry.lanes.remove(lane)
-        entries[number] = entry.lanes.isEmpty ? nil : entry
-        return entry.lanes.isEmpty ? (entry.route.name, steps()) : nil
+    /// - Returns: The route's name, and what is to be done then; nil for a route that was not removed.
+    mutating func left(_ number: Int) -> (name: String, steps: [Step])? {
+        guard let entry = entries[number], entry.isLeaving else { return nil }
+        entries[number] = nil
+        return (entry.route.name, steps())
     }
 
     private mutating func steps() -> [Step] {
@@ -92,10 +81,14 @@ struct RouteRoster {
             present.insert(entry.route.name)
             guard !entry.isLeaving else { continue }
             guard let route = wantedByName[entry.route.name], route.isSame(as: entry.route) else {
-                // A route that found no lane has nothing to finish.
-                if entry.lanes.isEmpty { present.remove(entry.route.name) }
+                guard hasBegun(number) else {
+                    // It has nothing to finish.
+                    present.remove(entry.route.name)
+                    entries[number] = nil
+                    continue
+                }
                 entries[number]?.isLeaving = true
-                if entry.lanes.isEmpty { entries[number] = nil } else { steps.append(.remove(number)) }
+                steps.append(.remove(number))
                 continue
             }
             entries[number]?.route = route

@@ -8,10 +8,10 @@ import WorkerSettings
 final class RunningRoutes: Sendable {
     /// What it needs from its worker.
     struct Surroundings: Sendable {
-        /// Makes the settings of a route for the lanes.
+        /// Makes the settings of a route for the lane.
         let maker: RouteMaker
-        /// The lanes, by their numbers.
-        let lanes: [Int: LaneHandle]
+        /// The lane.
+        let lane: LaneHandle
         /// The memory for jobs. Each queue has a part of it.
         let memory: SharedMemoryBudget
         /// Decides which routes the worker serves. It gets the names of the routes that take jobs, by their numbers.
@@ -42,20 +42,19 @@ final class RunningRoutes: Sendable {
     private let surroundings: Surroundings
     private let logger: Logger
 
-    /// Starts with the routes that the lanes have already.
+    /// Starts with the routes that the lane has already.
     ///
     /// - Parameters:
     ///   - routes: The routes.
-    ///   - lanes: What the lanes were told at the start.
+    ///   - lane: What the lane was told at the start.
     ///   - surroundings: What it needs from its worker.
     ///   - logger: Where it says what it does.
-    init(_ routes: [RouteConfiguration], on lanes: [LaneSettings], surroundings: Surroundings, logger: Logger) {
+    init(_ routes: [RouteConfiguration], on lane: LaneSettings, surroundings: Surroundings, logger: Logger) {
         var state = State(roster: RouteRoster(routes))
         for (number, route) in routes.enumerated() {
-            let own = lanes.filter { $0.routes.contains { $0.number == number } }
-            let settings = own.first?.routes.first { $0.number == number }
-            state.roster.placed(number, on: own.map(\.index), queues: settings?.queues.count ?? 0)
-            state.deadTokens[Audience(route)] = settings?.shared.deadTokens
+            guard let settings = lane.routes.first(where: { $0.number == number }) else { continue }
+            state.roster.began(number, queues: settings.queues.count)
+            state.deadTokens[Audience(route)] = settings.deadTokens
         }
         self.state = Mutex(state)
         self.surroundings = surroundings
@@ -65,24 +64,23 @@ final class RunningRoutes: Sendable {
     /// The names of the routes by their numbers; nil for a number without a route.
     var names: [String?] { state.withLock(\.roster.names) }
 
-    /// The lanes that each route has, by its name.
+    /// Whether each route that has begun consumes, by its name.
     ///
-    /// - Parameter statuses: How the lanes are doing.
-    func lanes(consuming statuses: [LaneStatus]) -> [String: FleetRates.Lanes] {
-        var lanes: [String: FleetRates.Lanes] = [:]
+    /// - Parameter status: How the lane is doing; nil before its first turn.
+    func consuming(_ status: LaneStatus?) -> [String: Bool] {
+        var routes: [String: Bool] = [:]
         state.withLock { state in
-            for (number, name) in state.roster.names.enumerated() {
-                if let name { lanes[name] = FleetRates.Lanes(all: state.roster.lanes(of: number), consuming: 0) }
+            for (number, name) in state.roster.names.enumerated() where state.roster.hasBegun(number) {
+                if let name { routes[name] = false }
             }
         }
-        for route in statuses.flatMap(\.routes) { lanes[route.name]?.consuming += route.consumers }
-        return lanes
+        for route in status?.routes ?? [] where routes[route.name] != nil { routes[route.name] = route.isConsuming }
+        return routes
     }
 
     /// The worker is to have these routes.
     func follow(_ routes: [RouteConfiguration]) {
-        // The lanes are told under the lock, so that they hear of all steps in the order in which the steps were
-        // decided.
+        // The lane is told under the lock, so that it hears of all steps in the order in which they were decided.
         state.withLock { state in
             let steps = state.roster.want(routes)
             let audiences = Set(routes.map(Audience.init))
@@ -91,10 +89,10 @@ final class RunningRoutes: Sendable {
         }
     }
 
-    /// A lane is done with a route that was removed.
-    func left(_ number: Int, lane: Int) {
+    /// The lane is done with a route that was removed.
+    func left(_ number: Int) {
         state.withLock { state in
-            guard let (name, steps) = state.roster.left(number, lane: lane) else { return }
+            guard let (name, steps) = state.roster.left(number) else { return }
             logger.notice("a route has ended", metadata: .with([.route: "\(name)"]))
             take(steps, &state)
         }
@@ -112,10 +110,9 @@ final class RunningRoutes: Sendable {
                 let name = roster.names[number] ?? ""
                 logger.notice(
                     "a route takes no more jobs and finishes what it has", metadata: .with([.route: "\(name)"]))
-                announce(.removed(number))
+                surroundings.lane.post(.removed(number))
             case .limit(let number, let route):
-                let lanes = roster.lanes(of: number)
-                announce(.rate(number, route.rate.map { SharedRate(perSecond: $0, lanes: lanes) }))
+                surroundings.lane.post(.rate(number, route.rate))
             }
         }
         surroundings.memory.divide(among: state.roster.queues + WorkerBuilder.unroutedQueues.count)
@@ -124,20 +121,15 @@ final class RunningRoutes: Sendable {
 
     private func add(_ route: RouteConfiguration, _ number: Int, _ claim: RouteClaim, _ state: inout State) {
         do throws(WorkerError) {
-            let places = try surroundings.maker.places(
-                of: route, number: number, claim: claim, on: surroundings.lanes.keys.sorted(),
-                routes: state.roster.wanted.count, after: state.deadTokens[Audience(route)])
-            state.roster.placed(number, on: places.map(\.lane), queues: places.first?.settings.queues.count ?? 0)
-            state.deadTokens[Audience(route)] = places.first?.settings.shared.deadTokens
-            for (lane, settings) in places { surroundings.lanes[lane]?.post(.added(settings)) }
+            let settings = try surroundings.maker.settings(
+                of: route, number: number, claim: claim, after: state.deadTokens[Audience(route)])
+            state.roster.began(number, queues: settings.queues.count)
+            state.deadTokens[Audience(route)] = settings.deadTokens
+            surroundings.lane.post(.added(settings))
             logger.notice("a route begins", metadata: .with([.route: "\(route.name)"]))
         } catch {
             logger.error(
                 "a route cannot begin", metadata: .with([.route: "\(route.name)", .error: "\(error.message)"]))
         }
-    }
-
-    private func announce(_ message: LaneMessage) {
-        for handle in surroundings.lanes.values { handle.post(message) }
     }
 }

@@ -3,8 +3,10 @@ import EventLoop
 /// The device tokens for which APNs has had too many notifications (429 `TooManyRequests`), each until its time is
 /// over.
 ///
-/// Only a hash of each token is kept. The hash is seeded anew in every process. Pure: time comes in.
-struct CoolingTokens {
+/// Only a hash of each token is kept. The hash is seeded anew in every process.
+///
+/// A class, because the look before a push and the settlement after it share it. Confined to its lane. Time comes in.
+final class CoolingTokens {
     /// The most tokens that are remembered. A further token is not remembered: its notifications go out, and APNs
     /// answers them as before.
     static var capacity: Int { 4_096 }
@@ -37,7 +39,7 @@ struct CoolingTokens {
     ///   - key: The token's key.
     ///   - end: Until when nothing is sent to the token; the latest of several times counts.
     ///   - now: The time.
-    mutating func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
+    func cool(_ key: Int, until end: MonotonicTime, now: MonotonicTime) {
         if ends[key] == nil, ends.count >= Self.capacity {
             // A look through all tokens for every further token would slow the lane down.
             guard now >= fullUntil else { return }
@@ -52,7 +54,7 @@ struct CoolingTokens {
     }
 
     /// How long nothing is to be sent to a token; nil if a notification may be sent now.
-    mutating func remaining(_ key: Int, now: MonotonicTime) -> Duration? {
+    func remaining(_ key: Int, now: MonotonicTime) -> Duration? {
         forgetIfDue(now: now)
         guard let end = ends[key] else { return nil }
         guard end > now else {
@@ -69,7 +71,7 @@ struct CoolingTokens {
     var nextDue: MonotonicTime? { ends.isEmpty ? nil : latestEnd }
 
     /// Forgets everything once the last token's time is over.
-    mutating func forgetIfDue(now: MonotonicTime) {
+    func forgetIfDue(now: MonotonicTime) {
         if !ends.isEmpty, now >= latestEnd { ends.removeAll() }
     }
 }

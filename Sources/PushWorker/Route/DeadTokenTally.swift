@@ -1,4 +1,4 @@
-/// The answers about device tokens that one lane counts before it locks ``SharedDeadTokens``.
+/// The answers about device tokens that the lane counts before it locks ``SharedDeadTokens``.
 struct DeadTokenTally {
     /// The most live answers that are held back. All of them are passed on before a dead token's answer counts.
     static let limit = 64
@@ -11,7 +11,7 @@ struct DeadTokenTally {
 
     /// Whether tokens should be kept for now. Asked only about a dead token, because the question takes a lock.
     ///
-    /// - Parameter inFlight: How many requests of the lane are under way.
+    /// - Parameter inFlight: How many requests are under way.
     mutating func isSuspicious(inFlight: Int) -> Bool {
         defer { live = 0 }
         return shared.learn(live: live, inFlight: inFlight)
@@ -21,7 +21,7 @@ struct DeadTokenTally {
     ///
     /// - Parameters:
     ///   - isDeadToken: Whether it calls the token dead.
-    ///   - inFlight: How many requests of the lane are under way.
+    ///   - inFlight: How many requests are under way.
     mutating func answered(isDeadToken: Bool, inFlight: Int) {
         if !isDeadToken { live += 1 }
         guard isDeadToken || live >= Self.limit else { return }

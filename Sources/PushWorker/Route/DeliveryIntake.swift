@@ -5,50 +5,29 @@ import RabbitMQ
 /// Decides what happens to a redelivery. It is taken in like any other delivery, taken in alone, refused unread, or not
 /// taken in because an earlier delivery of the same job was pushed here.
 ///
-/// An intake outlives the channels whose deliveries it judges, and shares its memory with the same route on other
-/// lanes. Time and randomness come in.
+/// An intake outlives the channels whose deliveries it judges. Time and randomness come in.
 struct DeliveryIntake {
     /// How long a route must be idle, with nothing in flight or waiting to be sent, until unconfirmed jobs no longer
     /// block the next suspect.
     static let survival = Duration.seconds(10)
 
     /// Recognises jobs of an ended generation when they are delivered again.
-    private let redeliveries: SharedRedeliveries
-    /// The number of the lane.
-    private let lane: Int
-    /// On how many lanes the route lives.
-    private let lanes: Int
+    private var memory = RedeliveryMemory<RedeliveryKey, JobInFlight>()
+    /// How many times deliveries that were held unread were given back, or lost with their channel.
+    private var unreadReturns: UInt32 = 0
     /// The jobs that the present generation settled last.
     private var recent = RecentSettlements<RedeliveryKey>()
-    /// Deliveries of the present generation that are lent to jobs on other lanes, by their tags.
-    private var lent: [UInt64: Lent] = [:]
     /// Whether there is a channel.
     private var hasChannel = false
     /// Whether something was delivered on the channel.
     private var hasDelivered = false
     /// Holds suspects: deliveries that may have ended a process before. Each is taken up alone.
-    private var poison: PoisonWatch<Delivery>
+    private var poison = PoisonWatch<Delivery>()
     /// Since when nothing is in flight or waits to be sent, while there are suspects; nil otherwise.
     private var idleSince: MonotonicTime?
 
-    private struct Lent {
-        var delivery: DeliveryOnLane
-        var job: JobOnLane
-        var bytes: Int
-    }
-
     /// Starts narrow: the route looks at the first deliveries with a prefetch of one.
-    ///
-    /// - Parameters:
-    ///   - redeliveries: The route's memory.
-    ///   - lane: The number of the lane.
-    ///   - lanes: On how many lanes the route lives.
-    init(_ redeliveries: SharedRedeliveries = SharedRedeliveries(), lane: Int = 0, lanes: Int = 1) {
-        self.redeliveries = redeliveries
-        self.lane = lane
-        self.lanes = lanes
-        poison = PoisonWatch(lanes: lanes)
-    }
+    init() {}
 
     /// Whether suspects are held, or one is being worked on.
     var hasSuspects: Bool { poison.hasSuspects }
@@ -76,7 +55,7 @@ struct DeliveryIntake {
             return .ordinary
         }
         let count = suspiciousReturns(of: delivery, returns, at: moment)
-        let isOften = count >= poison.limit
+        let isOften = count >= PoisonWatch<Delivery>.limit
         return poison.delivered(
             count: count, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
     }
@@ -93,9 +72,9 @@ struct DeliveryIntake {
         // limit is taken as it is, so that the job gets its result before the queue gives the job up.
         guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
         let mark = JournalMark.make(returned: delivery.bytes, delivery.properties, body: delivery.body)
-        let own = redeliveries.with { $0.givenBack.returns(of: mark) }
-        guard own == 0, returns < PoisonWatch<Delivery>.mostLimit else { return max(0, returns - own) }
-        return max(0, returns - redeliveries.with { $0.outlivedReturns(now: moment.monotonic) })
+        let own = memory.givenBack.returns(of: mark)
+        guard own == 0, returns < PoisonWatch<Delivery>.mostReturns else { return max(0, returns - own) }
+        return max(0, returns - memory.outlivedReturns(now: moment.monotonic))
     }
 
     /// What is known of a delivery without reading it.
@@ -103,7 +82,7 @@ struct DeliveryIntake {
         of delivery: borrowing Delivery, earlier: Journal?, at moment: Moment
     ) -> PoisonWatch<Delivery>.Knowledge {
         let length = delivery.body.count
-        let isKnown = redeliveries.with { $0.mayKnow(now: moment.monotonic) { $0.bodyLength == length } }
+        let isKnown = memory.mayKnow(now: moment.monotonic) { $0.bodyLength == length }
         if isKnown { return .remembered }
         guard let earlier, let mark = JournalMark.make(unread: delivery) else { return .none }
         return earlier.knows(mark, now: moment.wall) ? .journalled : .none
@@ -111,23 +90,20 @@ struct DeliveryIntake {
 
     /// Where a delivery stands among all deliveries of its message.
     func origin(returns: Int64) -> DeliveryOrigin {
-        DeliveryOrigin(returns: returns, unreadReturns: redeliveries.unreadReturns)
+        DeliveryOrigin(returns: returns, unreadReturns: unreadReturns)
     }
 
     /// What became of an earlier delivery of a job, if there was one. Each earlier delivery is found only once.
-    func recognise(
+    mutating func recognise(
         _ key: RedeliveryKey, as origin: DeliveryOrigin, at moment: Moment
-    ) -> SharedRedeliveries.Memory.Finding {
-        redeliveries.with { $0.redelivered(key, as: origin, now: moment.monotonic) }
+    ) -> RedeliveryMemory<RedeliveryKey, JobInFlight>.Finding {
+        memory.redelivered(key, as: origin, now: moment.monotonic)
     }
 
     /// Whether a job was settled on the present channel.
     func hasSettled(_ key: RedeliveryKey, at moment: Moment) -> Bool {
         recent.contains(key, now: moment.monotonic)
     }
-
-    /// The keys of the jobs that were settled on the present channel lately.
-    func recentKeys(at moment: Moment) -> [RedeliveryKey] { recent.keys(now: moment.monotonic) }
 
     // MARK: Suspects
 
@@ -160,10 +136,10 @@ struct DeliveryIntake {
     /// - Returns: Their delivery tags.
     mutating func releaseSuspects() -> [UInt64] {
         let suspects = poison.takeAll()
-        if !suspects.isEmpty { redeliveries.returnedUnread() }
+        if !suspects.isEmpty { unreadReturns &+= 1 }
         for suspect in suspects {
             let mark = JournalMark.make(returned: suspect.bytes, suspect.properties, body: suspect.body)
-            redeliveries.with { $0.givenBack.note(mark, returns: DeliveryReader.returns(of: suspect)) }
+            memory.givenBack.note(mark, returns: DeliveryReader.returns(of: suspect))
         }
         return suspects.map(\.deliveryTag)
     }
@@ -176,44 +152,15 @@ struct DeliveryIntake {
     }
 
     /// A job of an ended generation is settled after all.
-    func finished(_ key: RedeliveryKey, _ job: JobOnLane, isRemembered: Bool) {
-        redeliveries.with { $0.finished(key, job, isRemembered: isRemembered) }
+    mutating func finished(_ key: RedeliveryKey, _ job: JobInFlight, isRemembered: Bool) {
+        memory.finished(key, job, isRemembered: isRemembered)
     }
 
     /// A job goes back to the broker unsent.
-    func handedBack(_ job: JobInFlight, at moment: Moment) {
-        let (key, returns) = (job.redeliveryKey, job.origin.returns)
-        let mark = JournalMark.make(returned: job.job.bytes, job.properties, body: job.job.body)
-        redeliveries.with {
-            if let key { $0.handedBack(key, now: moment.monotonic) }
-            $0.givenBack.note(mark, returns: returns)
-        }
-    }
-
-    // MARK: Lent deliveries
-
-    /// Lends a delivery of the present generation to a job on another lane.
-    ///
-    /// - Parameters:
-    ///   - delivery: The delivery.
-    ///   - job: The job.
-    ///   - bytes: The length of its message.
-    mutating func lend(_ delivery: DeliveryOnLane, to job: JobOnLane, bytes: Int) {
-        lent[delivery.deliveryTag] = Lent(delivery: delivery, job: job, bytes: bytes)
-    }
-
-    /// The deliveries that are lent to jobs on other lanes.
-    var lentDeliveries: [(delivery: DeliveryOnLane, of: JobOnLane)] {
-        lent.sorted { $0.key < $1.key }.map { ($0.value.delivery, $0.value.job) }
-    }
-
-    /// The job on another lane is done with a delivery that was lent to it.
-    ///
-    /// - Returns: Whether the delivery can still be settled; false where its generation has ended.
-    mutating func takeBack(_ delivery: DeliveryOnLane) -> Bool {
-        guard lent[delivery.deliveryTag]?.delivery == delivery else { return false }
-        lent[delivery.deliveryTag] = nil
-        return true
+    mutating func handedBack(_ job: JobInFlight, at moment: Moment) {
+        if let key = job.redeliveryKey { memory.handedBack(key, now: moment.monotonic) }
+        memory.givenBack.note(
+            JournalMark.make(returned: job.job.bytes, job.properties, body: job.job.body), returns: job.origin.returns)
     }
 
     // MARK: Time and generations
@@ -224,54 +171,40 @@ struct DeliveryIntake {
     /// There is a channel again.
     mutating func generationBegan(at moment: Moment) {
         hasChannel = true
-        redeliveries.with { [lane] in $0.channelOpened(of: lane, now: moment.monotonic) }
+        memory.channelOpened(now: moment.monotonic)
     }
 
     /// The channel is gone.
     ///
     /// - Parameters:
     ///   - jobs: The jobs that were not settled.
-    ///   - asked: The jobs about which other lanes were asked, and that still waited for answers.
     ///   - moment: The time.
-    mutating func generationEnded(_ jobs: [JobInFlight], asked: [JobInFlight] = [], at moment: Moment) {
+    mutating func generationEnded(_ jobs: [JobInFlight], at moment: Moment) {
         var unsent: [RedeliveryKey] = []
-        var unfinished: [SharedRedeliveries.Memory.Unfinished] = []
+        var unfinished: [RedeliveryMemory<RedeliveryKey, JobInFlight>.Unfinished] = []
         for job in jobs {
             guard let key = job.redeliveryKey, !job.isRejected else { continue }
             if job.isStarted {
-                unfinished.append(
-                    .init(
-                        key: key, job: JobOnLane(lane: lane, job: job), bytes: job.job.bytes.count, origin: job.origin))
+                unfinished.append(.init(key: key, job: job, bytes: job.job.bytes.count, origin: job.origin))
             } else {
                 unsent.append(key)
             }
         }
-        for (_, one) in lent.sorted(by: { $0.key < $1.key }) {
-            unfinished.append(
-                .init(key: one.delivery.key, job: one.job, bytes: one.bytes, origin: one.delivery.origin))
-        }
-        lent.removeAll()
         let settled = recent.takeAll()
-        let unasked = asked.compactMap { job in job.redeliveryKey.map { (key: $0, origin: job.origin) } }
-        let (had, delivered, now) = (hasChannel, hasDelivered, moment.monotonic)
-        hasChannel = false
-        hasDelivered = false
-        if had || !(settled.isEmpty && unsent.isEmpty && unfinished.isEmpty) {
-            redeliveries.with { [lane, delivered, unsent, unfinished] memory in
-                memory.generationEnded(
-                    of: lane, settled: settled, unsent: unsent, unfinished: unfinished, unasked: unasked, now: now)
-                if had { memory.channelClosed(of: lane, delivered: delivered, now: now) }
-            }
+        if hasChannel || !(settled.isEmpty && unsent.isEmpty && unfinished.isEmpty) {
+            memory.generationEnded(settled: settled, unsent: unsent, unfinished: unfinished, now: moment.monotonic)
+            if hasChannel { memory.channelClosed(delivered: hasDelivered, now: moment.monotonic) }
         }
-        if poison.heldCount > 0 { redeliveries.returnedUnread() }
-        poison = PoisonWatch(lanes: lanes)
+        (hasChannel, hasDelivered) = (false, false)
+        if poison.heldCount > 0 { unreadReturns &+= 1 }
+        poison = PoisonWatch()
         idleSince = nil
     }
 
     /// Time passed. An empty queue is taken for harmless, and jobs that were remembered for long enough are forgotten.
     mutating func tick(at moment: Moment) {
         poison.tick(now: moment.monotonic)
-        redeliveries.forgetIfDue(now: moment.monotonic)
+        memory.forgetIfDue(now: moment.monotonic)
     }
 
     /// When the next suspect may be taken up, or the look at the first deliveries ends; nil for never.
@@ -284,5 +217,5 @@ struct DeliveryIntake {
     }
 
     /// When a job is to be forgotten; nil for never. Forgetting is not urgent.
-    var nextForgetting: MonotonicTime? { redeliveries.nextDue }
+    var nextForgetting: MonotonicTime? { memory.nextDue }
 }

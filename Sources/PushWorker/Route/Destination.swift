@@ -236,15 +236,10 @@ final class Destination {
         return touched
     }
 
-    /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
-    /// delivery.
-    func generationEnded() { drop { $0.lent == nil } }
-
-    /// Drops the unsent notifications of some jobs, until the broker delivers these jobs again.
-    func drop(where isWanted: (JobInFlight) -> Bool) {
-        waiting.removeAll(where: isWanted)
+    /// The broker's channel is gone. What was not sent waits until the broker delivers its job again.
+    func generationEnded() {
+        waiting.removeAll { _ in true }
         resends.removeAll { resend in
-            guard isWanted(resend.job) else { return false }
             resend.job.postpone(resend)
             return true
         }

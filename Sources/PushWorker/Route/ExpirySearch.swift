@@ -80,7 +80,7 @@ final class ExpirySearch {
     private var hasReason: Bool {
         let breaker = hosts.devices.breaker
         guard breaker.intake == .none, breaker.mayHandBack, !outbox.isHeldUp, !outbox.isCongested else { return false }
-        return !deliveries.intake.hasSuspects && !deliveries.suspects.makesRoom && !policy.tiers.isEmpty
+        return !deliveries.intake.hasSuspects && !policy.tiers.isEmpty
     }
 
     /// Reports the jobs that have expired. Once no more jobs can arrive, the other jobs go into tiers, so that the next

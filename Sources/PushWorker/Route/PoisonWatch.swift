@@ -37,11 +37,11 @@ struct PoisonWatch<Held> {
 
     /// The fewest returns for which a delivery is taken up alone.
     static var suspicion: Int64 { 3 }
-    /// The fewest returns for which a delivery is refused, if its route lives on one lane.
+    /// The fewest returns for which a delivery is refused.
     static var limit: Int64 { 20 }
-    /// The largest `limit` of any route. It is below the queue's delivery limit of 50, at which the broker ends the
-    /// message. The result of such a message cannot say what was pushed.
-    static var mostLimit: Int64 { 40 }
+    /// The returns that count in any case, also those that this process outlived. The number is below the queue's delivery
+    /// limit of 50, at which the broker ends the message. The result of such a message cannot say what was pushed.
+    static var mostReturns: Int64 { 40 }
     /// How many more returns than `limit` a delivery may have if the journal knows it. The delivery is then read once
     /// more, so that notifications that were pushed are reported as pushed.
     static var journalledReturns: Int64 { 5 }
@@ -57,9 +57,6 @@ struct PoisonWatch<Held> {
     /// The most times that the longest wait is doubled.
     static var mostDoublings: Int64 { 7 }
 
-    /// The fewest returns for which a delivery is refused.
-    let limit: Int64
-
     private struct Suspect {
         var held: Held
         var count: Int64
@@ -73,14 +70,7 @@ struct PoisonWatch<Held> {
     private var lookUntil: MonotonicTime? = .distantFuture
 
     /// Starts with a look at the first deliveries.
-    ///
-    /// When a process dies, the channels of its lanes close one after the other. A message that came back from the
-    /// first channel goes to the next channel that has room, and comes back from there, too. So one crash may count
-    /// once for each lane. The third return at the latest makes the culprit a suspect. From then on all other lanes
-    /// stand still.
-    ///
-    /// - Parameter lanes: On how many lanes the route lives.
-    init(lanes: Int = 1) { limit = min(Self.mostLimit, Self.limit + Self.suspicion * Int64(lanes - 1)) }
+    init() {}
 
     /// How many suspects are held.
     var heldCount: Int { suspects.count }
@@ -111,11 +101,11 @@ struct PoisonWatch<Held> {
     ///   - count: How often it came back, without the returns that this process caused and outlived.
     ///   - knowledge: What is known of its message. This matters only for a delivery with `limit` returns or more.
     mutating func delivered(count: Int64, knowledge: Knowledge = .none) -> Treatment {
-        if count >= limit {
+        if count >= Self.limit {
             // A refusal of a message that was pushed would contradict its result, under the same id.
             switch knowledge {
             case .remembered: return .alone
-            case .journalled where count < limit + Self.journalledReturns: return .alone
+            case .journalled where count < Self.limit + Self.journalledReturns: return .alone
             case .none, .journalled: return .refused
             }
         }

@@ -41,7 +41,7 @@ final class Preflight {
 
     private let policy: RetryPolicy
     private let earlier: Journal?
-    private let cooling: SharedCoolingTokens
+    private let cooling: CoolingTokens
 
     /// The look of one route.
     ///
@@ -49,7 +49,7 @@ final class Preflight {
     ///   - policy: Says which tier a notification waits in.
     ///   - earlier: What an earlier process noted; nil without a journal.
     ///   - cooling: The device tokens that rest.
-    init(_ policy: RetryPolicy, earlier: Journal?, cooling: SharedCoolingTokens) {
+    init(_ policy: RetryPolicy, earlier: Journal?, cooling: CoolingTokens) {
         (self.policy, self.earlier, self.cooling) = (policy, earlier, cooling)
     }
 

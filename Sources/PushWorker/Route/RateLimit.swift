@@ -46,11 +46,7 @@ package struct RateLimit {
     package mutating func take(_ count: Int = 1) { tokens = min(burst, tokens - Double(count)) }
 
     /// When the next request may go out, if `available(now:)` allowed none.
-    ///
-    /// - Parameters:
-    ///   - now: The time.
-    ///   - others: How many other requests have to go out before it.
-    package func nextDue(now: MonotonicTime, after others: Int = 0) -> MonotonicTime {
-        max(now, refilledAt ?? now) + .seconds(max(0, Double(1 + others) - tokens) / perSecond)
+    package func nextDue(now: MonotonicTime) -> MonotonicTime {
+        max(now, refilledAt ?? now) + .seconds(max(0, 1 - tokens) / perSecond)
     }
 }

@@ -43,11 +43,6 @@ struct RecentSettlements<Key: Hashable> {
         recent.contains { $0.key == key && now - $0.at < Self.lifetime }
     }
 
-    /// The keys of all remembered jobs.
-    func keys(now: MonotonicTime) -> [Key] {
-        recent.compactMap { now - $0.at < Self.lifetime ? $0.key : nil }
-    }
-
     /// Takes out all remembered jobs, oldest first.
     mutating func takeAll() -> [Settlement] {
         let all = Array(recent[next...] + recent[..<next])

@@ -18,9 +18,7 @@ import EventLoop
 /// always pushed. A delivery that another worker had in between is pushed, too: that worker may have pushed it and
 /// died, and the later result then has to say `redelivered`.
 ///
-/// No job can come again while there is no channel. Up to an hour of each such time does not count. A route that lives
-/// on several lanes has one memory, because a job that one lane's channel loses may come again on another lane's. Pure:
-/// time comes in.
+/// No job can come again while there is no channel. Up to an hour of each such time does not count. Pure: time comes in.
 struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// What is known about a delivery marked as redelivered.
     enum Finding {
@@ -34,17 +32,13 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         case unfinished(Job)
     }
 
-    /// How many jobs of ended generations are remembered for each lane. The oldest are forgotten first. If a forgotten
+    /// How many jobs of ended generations are remembered. The oldest are forgotten first. If a forgotten
     /// job comes again, it is pushed twice.
     static var limit: Int { 4 * RecentSettlements<Key>.capacity }
-    /// How many bytes of messages are kept for jobs that are still being worked on, for each lane.
+    /// How many bytes of messages are kept for jobs that are still being worked on.
     static var byteLimit: Int { 32 << 20 }
     /// How long the jobs of an ended generation are remembered. Only time with a channel counts.
     static var lifetime: Duration { RecentSettlements<Key>.lifetime }
-    /// The longest time between two losses of channels that count as one loss. A message that the first loss sends back
-    /// to the queue is on its way to one of the other channels at once. It is read there within this time, unless that
-    /// channel is gone, too.
-    static var togetherness: Duration { .seconds(10) }
     /// How long a lost channel counts as a reason why messages come back. Its messages stand at the front of their
     /// queue, so they come back soon.
     static var lossesLast: Duration { .seconds(60) }
@@ -72,10 +66,6 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
         var unfinished: [Unfinished] = []
         /// Where its latest delivery stands among all deliveries of its message.
         var origin = DeliveryOrigin()
-        /// The lane whose channel was lost with that delivery, and when; nil for a delivery that was only handed back.
-        var lost: (lane: Int, at: MonotonicTime)?
-        /// How many channels of other lanes were lost together with it.
-        var lostTogether = 0
         /// When the job is forgotten. Only news of the same job, and time without a channel, prolong it.
         var until: MonotonicTime
 
@@ -91,26 +81,16 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// Which job was remembered when, oldest first. An entry whose job has a later time, or is forgotten, does not
     /// count.
     private var order = Deque<(key: Key, until: MonotonicTime)>()
-    /// The lanes whose channels are open, and since when.
-    private var open: [Int: MonotonicTime] = [:]
-    /// When each lane's channel was lost last.
-    private var closed: [Int: MonotonicTime] = [:]
     /// When channels with deliveries were lost lately, oldest first.
     private var losses = Deque<MonotonicTime>()
     /// Since when there is no channel; nil while there is one, and before the first one was lost.
     private var pausedAt: MonotonicTime?
 
-    private let lanes: Int
     /// The jobs that went back to the broker unsent.
-    var givenBack: GivenBackJobs
+    var givenBack = GivenBackJobs(limit: limit)
 
     /// Starts with nothing to remember.
-    ///
-    /// - Parameter lanes: On how many lanes the route lives.
-    init(lanes: Int = 1) {
-        self.lanes = lanes
-        givenBack = GivenBackJobs(limit: lanes * Self.limit)
-    }
+    init() {}
 
     /// How many different jobs of ended generations are remembered.
     var count: Int { known.count }
@@ -120,79 +100,54 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// A channel ended: everything unacknowledged may be delivered again, once there is another one.
     ///
     /// - Parameters:
-    ///   - lane: The lane that had the channel.
     ///   - settled: Jobs whose acknowledgements were on their way, oldest first.
     ///   - unsent: Jobs of which nothing was sent.
     ///   - unfinished: Jobs that were sent, at least in part, and are not settled yet.
-    ///   - unasked: Deliveries about which other lanes were asked and had not answered. So it is not known whether
-    ///     their jobs were sent.
     ///   - now: The time.
     mutating func generationEnded(
-        of lane: Int = 0, settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [],
-        unfinished: [Unfinished] = [], unasked: [(key: Key, origin: DeliveryOrigin)] = [], now: MonotonicTime
+        settled: [RecentSettlements<Key>.Settlement] = [], unsent: [Key] = [], unfinished: [Unfinished] = [],
+        now: MonotonicTime
     ) {
         forgetIfDue(now: now)
-        let lost = (lane: lane, at: now)
         // Settled jobs come first in the order, because they have less time left than the others.
         for one in settled where now - one.at < Self.lifetime {
-            remember(one.key, until: one.at + Self.lifetime, lost) { known in
+            remember(one.key, until: one.at + Self.lifetime) { known in
                 known.settled += 1
                 known.note(one.origin)
             }
         }
-        for key in unsent { remember(key, until: now + Self.lifetime, lost) { $0.unsent += 1 } }
+        for key in unsent { remember(key, until: now + Self.lifetime) { $0.unsent += 1 } }
         for one in unfinished {
             bytes += one.bytes
-            remember(one.key, until: now + Self.lifetime, lost) { known in
+            remember(one.key, until: now + Self.lifetime) { known in
                 known.unfinished.append(one)
                 known.note(one.origin)
             }
         }
-        for one in unasked { remember(one.key, until: now + Self.lifetime, lost) { $0.note(one.origin) } }
-        while order.count > lanes * Self.limit || bytes > lanes * Self.byteLimit { forgetOldest() }
+        while order.count > Self.limit || bytes > Self.byteLimit { forgetOldest() }
     }
 
-    /// There is one more channel. From now on time counts for the remembered jobs.
-    mutating func channelOpened(of lane: Int = 0, now: MonotonicTime) {
-        open[lane] = now
+    /// There is a channel. From now on time counts for the remembered jobs.
+    mutating func channelOpened(now: MonotonicTime) {
         guard let since = pausedAt.take(), now > since else { return }
         let pause = min(now - since, Self.longestPause)
         for position in order.indices { order[position].until = order[position].until + pause }
         for (key, one) in known { known[key]?.until = one.until + pause }  // In any order.
     }
 
-    /// There is one channel less.
+    /// The channel is gone.
     ///
     /// - Parameters:
-    ///   - lane: The lane that had it.
     ///   - delivered: Whether something was delivered on it, so that messages came back because it was lost.
     ///   - now: The time.
-    mutating func channelClosed(of lane: Int = 0, delivered: Bool = true, now: MonotonicTime) {
-        closed[lane] = now
+    mutating func channelClosed(delivered: Bool = true, now: MonotonicTime) {
         if delivered { losses.append(now) }
         if losses.count > Self.mostLosses { losses.removeFirst() }
-        // A message that another lane lost a moment ago may have been on its way to this lane, and came back once more.
-        if let since = open.removeValue(forKey: lane) {
-            for (key, one) in known {  // In any order.
-                guard let lost = one.lost, lost.lane != lane, lost.at >= since, now - lost.at < Self.togetherness else {
-                    continue
-                }
-                known[key]?.lostTogether += 1
-            }
-        }
-        if open.isEmpty { pausedAt = pausedAt ?? now }
+        pausedAt = pausedAt ?? now
     }
 
-    private mutating func remember(
-        _ key: Key, until: MonotonicTime, _ lost: (lane: Int, at: MonotonicTime)? = nil,
-        _ change: (inout Known) -> Void
-    ) {
+    private mutating func remember(_ key: Key, until: MonotonicTime, _ change: (inout Known) -> Void) {
         var one = known[key] ?? Known(until: until)
-        if let lost {
-            one.lost = lost
-            // Lanes learn of their losses in any order, and each by the clock of its own turn.
-            one.lostTogether = closed.count { $0.key != lost.lane && lost.at - $0.value < Self.togetherness }
-        }
         change(&one)
         one.until = until
         known[key] = one
@@ -217,7 +172,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     /// same key that was settled, or that is settled in the meantime.
     mutating func handedBack(_ key: Key, now: MonotonicTime) {
         remember(key, until: now + Self.lifetime) { $0.unsent += 1 }
-        while order.count > lanes * Self.limit { forgetOldest() }
+        while order.count > Self.limit { forgetOldest() }
     }
 
     /// Looks up a delivery marked as redelivered. Each remembered job is found only once, because it belongs to one
@@ -225,7 +180,7 @@ struct RedeliveryMemory<Key: Hashable, Job: Equatable> {
     mutating func redelivered(_ key: Key, as origin: DeliveryOrigin = DeliveryOrigin(), now: MonotonicTime) -> Finding {
         forgetIfDue(now: now)
         guard var found = known[key], !found.isEmpty else { return .unknown }
-        let wasElsewhere = origin.wasElsewhere(since: found.origin, lostTogether: found.lostTogether)
+        let wasElsewhere = origin.wasElsewhere(since: found.origin)
         var finding = Finding.unknown
         if found.unsent > 0 {
             found.unsent -= 1
@@ -296,5 +251,3 @@ struct GivenBackJobs {
     /// that it never gave back.
     func returns(of mark: UInt64) -> Int64 { known[mark] ?? 0 }
 }
-
-extension RedeliveryMemory.Finding: Sendable where Job: Sendable {}

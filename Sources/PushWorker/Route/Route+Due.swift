@@ -26,7 +26,7 @@ extension Route {
         look(at: credential.nextDue(after: moment))
         look(at: expirySearch.look.nextDue(after: now))
         look(at: Self.later(deliveries.intake.nextForgetting, by: Self.forgettingInterval))
-        look(at: Self.later(shared.cooling.nextDue, by: Self.forgettingInterval))
+        look(at: Self.later(cooling.nextDue, by: Self.forgettingInterval))
         if mayWiden, devices.breaker.intake != .none, rates.nextDue == nil, !outbox.isCongested {
             look(at: now + Self.backlogInterval)
         } else if !isQuiet {

@@ -17,7 +17,7 @@ extension Route {
         guard let host = hosts[kind], host.awaits(request) else { return nil }
         let failure = host.connected(result, for: request, at: moment)
         if failure != nil, kind == .devices { tally.counters.connectionsFailed += 1 }
-        return shared.outages.reached(kind, failure, now: moment.monotonic)
+        return outages.reached(kind, failure, now: moment.monotonic)
     }
 
     /// Opens the connections to a host when a job needs them, and closes those that nobody needs.

@@ -1,6 +1,5 @@
 import APNSClient
 import EventLoop
-import Synchronization
 import Topology
 
 // The reports of a route about itself.
@@ -11,7 +10,7 @@ extension Route {
     func learnClock() -> (skew: Int64, isWrong: Bool)? {
         guard let skew = devices.pool?.status.clockSkew else { return nil }
         tally.counters.clockSkew = Int(clamping: skew)
-        return shared.clock.withLock { $0.learned(skew) }.map { (skew, $0) }
+        return clock.learned(skew).map { (skew, $0) }
     }
 
     /// The route's status and counters, with the gauges of this moment.
@@ -27,9 +26,8 @@ extension Route {
                 isRateReached: rates.nextDue != nil, isLooking: expirySearch.look.isLooking),
             hosts: hosts, credential: credential, outbox: outbox, deliveries: deliveries, consumer: channel.consumer)
         report.write(to: &tally.counters)
-        // The counts of all lanes are added up, so only one lane counts the tokens.
-        tally.counters.coolingTokens = isFirstLane ? shared.cooling.count(at: moment.monotonic) : 0
-        tally.counters.deadTokens = shared.deadTokens.knowledge
+        tally.counters.coolingTokens = cooling.count(at: moment.monotonic)
+        tally.counters.deadTokens = deadTokens.knowledge
         tally.counters.holdsTokens = tally.counters.deadTokens?.holds == true
         return (report.status(of: name), tally.counters)
     }

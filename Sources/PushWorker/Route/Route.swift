@@ -4,7 +4,7 @@ import PushModel
 import RabbitMQ
 import Topology
 
-/// One route on one lane: its deliveries, the hosts it sends to, and its credit.
+/// One route: its deliveries, the hosts it sends to, and its credit.
 ///
 /// Trouble with one app stays within its route: a missing queue, a refused credential or a dead APNs stops this route
 /// and no other. The lane drives the route; the route never touches a socket itself.
@@ -25,8 +25,7 @@ import Topology
 /// 3. answered and settled (`RouteSettlement`); the messages that this leads to are queued (`Outbox`)
 /// 4. confirmed by RabbitMQ, and acknowledged or given back (`RouteDeliveries`)
 ///
-/// Events cause the first half of each step; the rest is done in the route's turn. `RoutePeers` are the same route on
-/// other lanes. `SharedRouteState` and messages (`Route+Lanes.swift`) connect them.
+/// Events cause the first half of each step; the rest is done in the route's turn.
 final class Route {
     /// The configured name; `unrouted` for the route that answers jobs nobody claims.
     let name: String
@@ -36,12 +35,6 @@ final class Route {
     let position: Int
     /// What it needs from its lane.
     let surroundings: RouteSurroundings
-    /// What it shares with the same route on other lanes.
-    let shared: SharedRouteState
-    /// The same route on other lanes.
-    let peers: RoutePeers
-    /// Whether this lane speaks for all lanes on which the route lives.
-    var isFirstLane: Bool { peers.lanes.first == peers.lane }
     /// Which (environment, topic) pairs may arrive here; nil for the route that answers `NoRoute`.
     let claim: RouteClaim?
 
@@ -78,6 +71,14 @@ final class Route {
     let rates: RouteRates
     /// What it counted so far.
     let tally: RouteTally
+    /// Device tokens that rest.
+    let cooling = CoolingTokens()
+    /// The watch over the share of dead tokens among final answers.
+    let deadTokens: SharedDeadTokens
+    /// What the log tells of hosts that cannot be reached, and of channels that the broker closes.
+    let outages = RouteOutages()
+    /// Watches how far this machine's clock is off APNs' clock.
+    var clock = ClockSkewWatch()
 
     // MARK: State of its own
 
@@ -94,14 +95,14 @@ final class Route {
     /// Creates a route that consumes nothing yet.
     ///
     /// - Parameters:
-    ///   - shared: What it shares with the same route on other lanes.
-    ///   - rate: What it may send, on all its lanes; nil for no limit.
+    ///   - deadTokens: What it knows of dead tokens.
+    ///   - rate: What it may send; nil for no limit.
     ///   - credential: What is known about its credential; nil for the route that answers `NoRoute`.
     ///   - devices: Where pushes to devices go.
     ///   - broadcastHosts: Where jobs about broadcast channels go.
     init(
         name: String, number: Int = 0, position: Int, queues: [String], claim: RouteClaim?, credit: RouteCredit,
-        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, credential: RouteCredential? = nil,
+        deadTokens: SharedDeadTokens = SharedDeadTokens(), rate: SendingRate? = nil, credential: RouteCredential? = nil,
         surroundings: RouteSurroundings, devices: Destination = Destination(.devices),
         broadcastHosts: [Destination] = []
     ) {
@@ -109,27 +110,25 @@ final class Route {
         self.number = number
         self.position = position
         self.claim = claim
-        self.shared = shared
+        self.deadTokens = deadTokens
         self.surroundings = surroundings
         let policy = surroundings.policy
-        peers = RoutePeers(
-            of: claim == nil ? nil : number, on: surroundings.lane, lanes: shared.lanes, post: surroundings.tell)
         tally = RouteTally(tiers: policy.allTiers.count)
         rates = RouteRates(configured: rate)
         prefetch = RoutePrefetch(
             credit, takesHighFirst: devices.takesHighFirst, budget: surroundings.memory, queues: queues.count)
         hosts = RouteHosts(devices, broadcastChannels: broadcastHosts)
-        self.credential = CredentialUse(credential, on: hosts, peers: peers)
-        deliveries = RouteDeliveries(shared, among: peers)
+        self.credential = CredentialUse(credential, on: hosts)
+        deliveries = RouteDeliveries()
         outbox = Outbox(
             surroundings.publisher, replyPattern: surroundings.replyPattern, route: position,
             resultsBatch: surroundings.resultsBatch, policy: policy, tally: tally)
         channel = RouteChannel(
             of: name, at: position, queues: queues, prefetch: prefetch, hosts: hosts, outbox: outbox,
-            deliveries: deliveries, outages: shared.outages, random: surroundings.random)
+            deliveries: deliveries, outages: outages, random: surroundings.random)
         settlement = RouteSettlement(
-            surroundings, route: name, shared: shared, hosts: hosts, credential: self.credential, outbox: outbox,
-            deliveries: deliveries, tally: tally)
+            surroundings, route: name, cooling: cooling, deadTokens: deadTokens, hosts: hosts,
+            credential: self.credential, outbox: outbox, deliveries: deliveries, tally: tally)
         arrivals = RouteArrivals(
             DeliveryReader(
                 route: name, claim: claim, tiers: RetryTier.all(of: policy), trusting: surroundings.jobsFrom,
@@ -148,8 +147,7 @@ final class Route {
     /// The route's part of a turn: it acts on events and on timers that fell due.
     ///
     /// The parts of the route queue results and copies of jobs at the lane's publisher, give requests to the
-    /// connections to APNs and flush them, open and close these connections, and tell the other lanes. The route only
-    /// notes what it owes the broker for deliveries; the lane pays these debts later in the turn (`settleDeliveries`).
+    /// connections to APNs and flush them, and open and close these connections. The route only notes what it owes the broker for deliveries; the lane pays these debts later in the turn (`settleDeliveries`).
     ///
     /// The turn returns only the methods for the route's channel, because the lane owns the connection to the broker.
     ///
@@ -191,14 +189,9 @@ final class Route {
         connect(devices, at: moment)
         let open = devices.inFlight
         if maySend { send(to: devices, at: moment) }
-        if devices.takesHighFirst { rates.noteUrgency(hasHighWaiting: devices.hasHighWaiting) }
         devices.flush(hasBacklog: maySend && devices.hasWaiting, at: moment)
         FailPoint.reached(.afterSend, if: devices.inFlight > open)
-        // 8. The route decides last what it wants from the broker and from the other lanes, because that depends on
-        //    what was sent and taken up.
-        if peers.hasOthers {
-            deliveries.shareSuspects(mayTake: devices.breaker.intake != .none, mayReceive: channel.consumer.mayReceive)
-        }
+        // 8. The route decides last what it wants from the broker, because that depends on what was sent and taken up.
         channel.claimMemory(now: moment.monotonic)
         searchForExpired(at: moment, condition)
         updateIntake(condition)
@@ -211,8 +204,8 @@ final class Route {
     private func passTime(_ moment: Moment) {
         outbox.passTime(now: moment.monotonic)
         devices.breaker.tick(now: moment.monotonic)
-        for unanswered in deliveries.passTime(at: moment) { arrivals.goOn(with: unanswered, at: moment) }
-        shared.cooling.forgetIfDue(now: moment.monotonic)
+        deliveries.passTime(at: moment)
+        cooling.forgetIfDue(now: moment.monotonic)
         credential.passTime(at: moment)
     }
 
@@ -221,10 +214,9 @@ final class Route {
         if dispatch.send(to: host, onlyHigh: onlyHigh, at: moment) { goesOnAtOnce = true }
     }
 
-    /// Lets a stopped route look for expired jobs. One lane looks for all, and only in workers that serve the route.
+    /// Lets a stopped route look for expired jobs, only in workers that serve the route.
     private func searchForExpired(at moment: Moment, _ condition: LaneCondition) {
-        let isAllowed =
-            isServed && isFirstLane && claim != nil && !condition.isDraining && !condition.isHeldUp
+        let isAllowed = isServed && claim != nil && !condition.isDraining && !condition.isHeldUp
         let hasMore = expirySearch.goOn(
             isAllowed: isAllowed, isConsuming: channel.consumer.isConsuming, mayReceive: channel.consumer.mayReceive,
             at: moment)
@@ -244,24 +236,21 @@ final class Route {
         }
         channel.want(
             RoutePrefetch.Situation(
-                intake: devices.breaker.intake, streams: hosts.streams, makesRoom: deliveries.suspects.makesRoom,
+                intake: devices.breaker.intake, streams: hosts.streams,
                 hasSuspects: deliveries.intake.hasSuspects, isNarrow: deliveries.intake.isNarrow,
                 isQuiet: devices.isQuiet,
                 isUnconnected: hosts.areUnconnected, isSendingOn: arrivals.isSendingOn,
                 isLooking: expirySearch.look.isLooking))
     }
 
-    /// Holds the route to another configured rate from now on.
-    ///
-    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
-    func limit(to rate: SharedRate?) { follow(rates.limit(to: rate)) }
+    /// Holds the route to another configured rate from now on; nil for no limit.
+    func limit(to rate: SendingRate?) { follow(rates.limit(to: rate)) }
 
-    /// Holds the route to another part of the rate that operators set for all workers.
+    /// Holds the route to another part of the rate that operators set for all workers; nil for no limit.
     ///
-    /// - Parameter rate: What it may send, on all its lanes; nil for no limit.
     /// - Returns: Whether that is news.
     @discardableResult
-    func limitForFleet(to rate: SharedRate?) -> Bool {
+    func limitForFleet(to rate: SendingRate?) -> Bool {
         guard let change = rates.limitForFleet(to: rate) else { return false }
         follow(change)
         return true
@@ -336,11 +325,9 @@ final class Route {
             + "\(ledger.mostUnacknowledged)"
     }
 
-    /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, here or on another lane, or
-    /// connections that are to close because other workers serve the route.
-    var awaitsAcknowledgements: Bool {
-        deliveries.intake.hasSuspects || deliveries.suspects.makesRoom || (!isServed && devices.pool != nil)
-    }
+    /// Whether something waits until RabbitMQ has all acknowledgements: a suspect, or connections that are to close
+    /// because other workers serve the route.
+    var awaitsAcknowledgements: Bool { deliveries.intake.hasSuspects || (!isServed && devices.pool != nil) }
 
     /// Whether the route has something to do that only waits until results can leave.
     var waitsForPublisher: Bool {
@@ -372,8 +359,7 @@ final class Route {
         guard claim != nil, control != self.control else { return false }
         self.control = control
         settlement.campaigns = control.campaigns
-        // One lane does this for all, because the lanes share what is known of dead tokens.
-        if isFirstLane, let trust = control.trust { shared.deadTokens.trust(by: trust) }
+        if let trust = control.trust { deadTokens.trust(by: trust) }
         return true
     }
 
@@ -390,21 +376,14 @@ final class Route {
         isServed = false
     }
 
-    /// Notes whether anything of a route that leaves is left on this lane.
+    /// Closes the connections to APNs, and the channel in a while, once nothing is left of a route that leaves.
     ///
-    /// - Returns: Whether nothing is left on any lane, so that the route may end; false once it has ended.
-    func mayEnd() -> Bool {
-        guard tenure == .leaving else { return false }
-        return shared.barrier.note(peers.lane, isDrained: isDrained && outbox.underWay == 0)
-    }
-
-    /// Nothing of the route is left on any lane: closes its connections to APNs, and its channel in a while.
-    ///
-    /// - Parameter moment: The time.
-    func end(at moment: Moment) {
-        guard tenure.step(to: .ended) else { return }
+    /// - Returns: Whether the route ends now.
+    func endOnceDrained(at moment: Moment) -> Bool {
+        guard tenure == .leaving, isDrained, outbox.underWay == 0, tenure.step(to: .ended) else { return false }
         for host in hosts.all { rest(host) }
         channel.end(now: moment.monotonic)
+        return true
     }
 
     /// The lane lets go of a route that has ended.
@@ -417,9 +396,6 @@ final class Route {
     /// - Returns: Whether the position is free from now on.
     func vacate() -> Bool { channel.consumer.isClosed && tenure.step(to: .vacant) }
 
-    /// The lane ends: closes all connections to APNs, and lets no other lane wait.
-    func close() {
-        deliveries.laneEnds()
-        hosts.close()
-    }
+    /// The lane ends: closes all connections to APNs.
+    func close() { hosts.close() }
 }

@@ -171,7 +171,6 @@ final class RouteArrivals {
     private func follow(_ verdict: RouteDeliveries.Verdict, on job: JobInFlight, at moment: Moment) {
         switch verdict {
         case .taken: takeIn(job, at: moment)
-        case .asked: break
         case .suppressed: tally.counters.duplicatesSuppressed += job.job.notificationCount
         case .resumed(let earlier):
             resume(earlier, at: moment)
@@ -179,14 +178,8 @@ final class RouteArrivals {
         }
     }
 
-    /// Goes on with a delivery about which other lanes were asked. Their answers decide now, or one has been missing
-    /// for too long.
-    func goOn(with one: AskedDeliveries.Asked, at moment: Moment) {
-        follow(deliveries.judge(one, at: moment), on: one.job, at: moment)
-    }
-
     /// Goes on with a job that has a delivery again.
-    func resume(_ job: JobInFlight, at moment: Moment) {
+    private func resume(_ job: JobInFlight, at moment: Moment) {
         if !hosts.resume(job), job.hasMore { takeIn(job, at: moment) }
         settlement.resumed(job, at: moment)
     }

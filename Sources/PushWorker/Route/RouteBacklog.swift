@@ -113,10 +113,10 @@ final class RouteBacklog {
         // Results that cannot leave are kept, but jobs that were not sent may go to a worker whose results can leave.
         guard outbox.isHeldUp || condition.isHeldUp || isGivingUp || condition.isLeaving else { return false }
         // Not while a consumer of this route may still get messages: the broker would deliver the jobs back to it at
-        // once. A job with a lent delivery goes back on another lane's channel, so it need not wait.
+        // once.
         let mayReceive = mayReceive()
         let canRequeue = deliveries.ledger.isOpen && !mayReceive
-        let mayGoBack: (JobInFlight) -> Bool = { $0.lent != nil || canRequeue && self.deliveries.ledger.holds($0) }
+        let mayGoBack: (JobInFlight) -> Bool = { canRequeue && self.deliveries.ledger.holds($0) }
         var unsent = devices.takeUnsent(where: mayGoBack)
         if hosts.hasBroadcastWork, condition.isDraining {
             for host in hosts.broadcastChannels { unsent += host.takeUnsent(where: mayGoBack) }
@@ -145,7 +145,7 @@ final class RouteBacklog {
     private var isTooLong: Bool {
         // No more than one job for each queue may stay: a multicast job has a limit of its own (`SlowJobs`).
         guard let rate = rates.current, devices.waiting.count > queues else { return false }
-        return Double(devices.unsent) > rate.perLane * 900
+        return Double(devices.unsent) > rate.perSecond * 900
     }
 
     // MARK: Jobs about broadcast channels

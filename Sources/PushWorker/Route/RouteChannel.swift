@@ -37,7 +37,7 @@ final class RouteChannel {
     private let outbox: Outbox
     private let deliveries: RouteDeliveries
     private let outages: RouteOutages
-    /// Whether the broker closed this lane's channel, and the queues are not all consumed again.
+    /// Whether the broker closed the channel, and the queues are not all consumed again.
     private var isInTrouble = false
     private var hasEnded = false
     private var random: Randomness
@@ -113,9 +113,7 @@ final class RouteChannel {
     }
 
     /// The broker accepted the prefetch.
-    func prefetchSet() {
-        if consumer.prefetchSet() { deliveries.channelProved() }
-    }
+    func prefetchSet() { consumer.prefetchSet() }
 
     /// The broker started a consumer.
     ///
@@ -171,9 +169,6 @@ final class RouteChannel {
 
     // MARK: What is asked of the broker
 
-    /// Somebody wants to know whether the channel is alive.
-    func askForProof() { consumer.askForProof() }
-
     /// Asks for more or for less of the worker's memory, by what the route does with its prefetch.
     func claimMemory(now: MonotonicTime) {
         prefetch.claimMemory(
@@ -197,7 +192,6 @@ final class RouteChannel {
     func actions(at moment: Moment) -> [RouteConsumer.Action] {
         consumer.reconsider(now: moment.monotonic, isIdle: deliveries.isEmpty)
         let actions = consumer.actions(at: moment)
-        deliveries.turnEnded(isProving: consumer.isProving && !actions.isEmpty)
         for case .startConsuming(let queue) in actions {
             deliveries.granted(consumer.wanted(of: queue), besideMessages: consumer.grantedMessages)
         }

@@ -101,10 +101,6 @@ package struct RouteConsumer {
     /// The queue whose consumer made the broker close the last channel. The route asks for this queue first: if the
     /// broker closes the channel again, it has not delivered messages that it must deliver once more.
     private var doubtful: Int?
-    /// Whether the channel is to be asked for a sign of life.
-    private var wantsProof = false
-    /// Whether `basic.qos` was sent only to learn if the channel is alive.
-    private(set) var isProving = false
     private var backoff = Backoff.queue
     private var holdUntil = MonotonicTime(nanoseconds: 0)
     /// When a channel or a consumer was asked for last.
@@ -219,12 +215,7 @@ package struct RouteConsumer {
             requestedAt = now
             return .openChannel
         case .open:
-            if wantsProof {
-                // The smallest request that a channel answers; it changes nothing.
-                wantsProof = false
-                isProving = true
-                action = .setPrefetch(max(1, prefetch))
-            } else if let outdated {
+            if let outdated {
                 action = .cancelConsuming(queue: outdated)
             } else if let closesAt {
                 action = now >= closesAt ? .closeChannel : nil
@@ -271,19 +262,11 @@ package struct RouteConsumer {
         generation &+= 1
     }
 
-    /// Asks the channel for a sign of life. The channel is alive if it answers a request that is sent from now on.
-    mutating func askForProof() { wantsProof = channel == .open }
-
     /// The broker accepted the prefetch.
-    ///
-    /// - Returns: Whether this request was sent to prove that the channel is alive.
-    @discardableResult
-    package mutating func prefetchSet() -> Bool {
-        guard case .setPrefetch(let count) = pending else { return false }
+    package mutating func prefetchSet() {
+        guard case .setPrefetch(let count) = pending else { return }
         prefetch = count
         pending = nil
-        defer { isProving = false }
-        return isProving
     }
 
     /// The broker started the consumer that was asked for.
@@ -370,8 +353,6 @@ package struct RouteConsumer {
     private mutating func channelGone() {
         channel = .closed
         isServing = false
-        wantsProof = false
-        isProving = false
         pending = nil
         prefetch = 0
         for queue in consuming.indices { consuming[queue] = false }

@@ -86,9 +86,6 @@ final class RouteHosts {
         return host
     }
 
-    /// Drops the notifications of a job that were not sent, until the broker delivers the job again.
-    func drop(_ job: JobInFlight) { self[Destination.Kind(job.job.operation)]?.drop { $0 === job } }
-
     /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
     /// delivery.
     func generationEnded() { for host in all { host.generationEnded() } }

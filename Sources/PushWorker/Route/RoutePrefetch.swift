@@ -12,9 +12,7 @@ final class RoutePrefetch {
         var intake = RouteBreaker.Intake.full
         /// How many streams its connections have, open or free.
         var streams = RouteCredit.maximum
-        /// Whether another lane takes up suspects, and this one has to stand still.
-        var makesRoom = false
-        /// Whether suspects wait here.
+        /// Whether suspects wait.
         var hasSuspects = false
         /// Whether jobs are taken one at a time, until it is known whether the first one came back often.
         var isNarrow = false
@@ -91,7 +89,6 @@ final class RoutePrefetch {
     func wanted(in situation: Situation, instead former: Window, current: Window) -> Window {
         switch situation.intake {
         case .none: return Window(normal: situation.isLooking ? wantedToLook(isNarrow: situation.isNarrow) : 0)
-        case .one where situation.makesRoom, .full where situation.makesRoom: return Window()
         // A job that is already here becomes the next probe. More jobs would only wait, or be given back so often that
         // they look like poison.
         case .one: return Window(normal: situation.isQuiet && !situation.hasSuspects ? 1 : 0)

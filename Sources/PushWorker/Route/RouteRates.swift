@@ -1,7 +1,7 @@
 import EventLoop
 import PushModel
 
-/// The rates that hold a route back on all its lanes. One is configured. The other is the worker's part of a rate that
+/// The rates that hold a route back. One is configured. The other is the worker's part of a rate that
 /// operators set for all workers. The lower one counts, and one that is held counts as the lowest. While it is held, the
 /// configured rate holds the route back as well.
 ///
@@ -17,40 +17,33 @@ final class RouteRates {
         case other
     }
 
-    /// The rate that counts, on all lanes; nil without any.
-    private(set) var current: SharedRate?
+    /// The rate that counts; nil without any.
+    private(set) var current: SendingRate?
     /// The configured rate while a held part counts. That part may be too large, so both hold the route back.
-    private var beside: SharedRate?
+    private var beside: SendingRate?
     /// When the rate allows the next request; nil unless it held the route back in this turn.
     private(set) var nextDue: MonotonicTime?
-    private var configured: SharedRate?
-    private var fleet: SharedRate?
-    /// Whether the other lanes know that `high` jobs wait here for the rate.
-    private var saidUrgent = false
+    private var configured: SendingRate?
+    private var fleet: SendingRate?
     /// Multicast jobs that are half sent because the rate holds the rest back.
     private var slow = SlowJobs()
 
-    /// Begins with the configured rate.
-    ///
-    /// - Parameter configured: What the route may send, on all its lanes; nil for no limit.
-    init(configured: SharedRate?) { (self.configured, current) = (configured, configured) }
+    /// Begins with the configured rate; nil for no limit.
+    init(configured: SendingRate?) { (self.configured, current) = (configured, configured) }
 
     /// Whether this worker has a part of a rate for all workers.
     var hasPart: Bool { fleet != nil }
 
-    /// Holds the route to another configured rate.
-    ///
-    /// - Parameter rate: What the route may send, on all its lanes; nil for no limit.
-    func limit(to rate: SharedRate?) -> Change {
+    /// Holds the route to another configured rate; nil for no limit.
+    func limit(to rate: SendingRate?) -> Change {
         configured = rate
         return follow()
     }
 
-    /// Holds the route to another part of the rate for all workers.
+    /// Holds the route to another part of the rate for all workers; nil for no limit.
     ///
-    /// - Parameter rate: What the route may send, on all its lanes; nil for no limit.
     /// - Returns: How the rate that counts has changed; nil if this part is the same as before.
-    func limitForFleet(to rate: SharedRate?) -> Change? {
+    func limitForFleet(to rate: SendingRate?) -> Change? {
         guard rate !== fleet else { return nil }
         fleet = rate
         return follow()
@@ -60,7 +53,6 @@ final class RouteRates {
         let rate = [configured, fleet].compactMap(\.self).min { $0.promised < $1.promised }
         let second = rate?.promised == 0 ? configured : nil
         guard rate !== current || second !== beside else { return .none }
-        if saidUrgent { note(isUrgent: false) }
         beside = second
         guard rate !== current else { return .none }
         let isLower = rate.map { $0.promised < current?.promised ?? .infinity } ?? false
@@ -83,14 +75,14 @@ final class RouteRates {
         guard let current else { return }
         let most = isUrgent ? room.total : room.normal
         guard most > 0 else { return room.limit(to: 0) }
-        var taken = current.take(upTo: most, isUrgent: isUrgent, now: now)
+        var taken = current.take(upTo: most, now: now)
         if let beside {
-            let allowed = beside.take(upTo: taken, isUrgent: isUrgent, now: now)
+            let allowed = beside.take(upTo: taken, now: now)
             current.giveBack(taken - allowed)
             taken = allowed
         }
         // The `high` jobs may need more than was taken: they go on as soon as the rate allows more.
-        if taken == 0 || isUrgent && taken < most { nextDue = due(isUrgent: isUrgent, now: now) }
+        if taken == 0 || isUrgent && taken < most { nextDue = due(now: now) }
         room.limit(to: taken)
     }
 
@@ -108,9 +100,8 @@ final class RouteRates {
     }
 
     /// When the next request may go out, if none may go out now.
-    private func due(isUrgent: Bool = false, now: MonotonicTime) -> MonotonicTime {
-        max(
-            current?.nextDue(isUrgent: isUrgent, now: now) ?? now, beside?.nextDue(isUrgent: isUrgent, now: now) ?? now)
+    private func due(now: MonotonicTime) -> MonotonicTime {
+        max(current?.nextDue(now: now) ?? now, beside?.nextDue(now: now) ?? now)
     }
 
     /// Looks at the multicast job of a class that is partly sent now.
@@ -122,20 +113,5 @@ final class RouteRates {
     /// - Returns: Whether the rate has kept the job half sent for too long.
     func keepsTooLong(_ job: JobInFlight?, of jobClass: JobClass, now: MonotonicTime) -> Bool {
         slow.isOverdue(job, of: jobClass, now: now)
-    }
-
-    /// Tells the other lanes whether `high` jobs wait here for the rate. If so, normal jobs of all lanes leave one
-    /// request to these jobs.
-    ///
-    /// - Parameter hasHighWaiting: Whether `high` jobs wait that go first.
-    func noteUrgency(hasHighWaiting: Bool) {
-        let isUrgent = nextDue != nil && hasHighWaiting
-        if isUrgent != saidUrgent { note(isUrgent: isUrgent) }
-    }
-
-    private func note(isUrgent: Bool) {
-        current?.note(isUrgent: isUrgent)
-        beside?.note(isUrgent: isUrgent)
-        saidUrgent = isUrgent
     }
 }

@@ -56,7 +56,7 @@ struct RouteReport {
             name: name, state: state, connections: connections, credentialVersion: credential.present?.version,
             troubles: troubles, limitedBy: limit, stranger: circumstances.isServed ? strangers.first : nil,
             refusal: circumstances.isServed ? outbox.trouble : nil,
-            consumers: takesAllJobs ? 1 : 0)
+            isConsuming: takesAllJobs)
     }
 
     /// Writes the gauges of this moment into a route's counters, except those that the lanes share.

@@ -18,7 +18,7 @@ final class RouteSettlement {
     private let policy: RetryPolicy
     private let journal: JournalWriter?
     private let preflight: Preflight
-    private let cooling: SharedCoolingTokens
+    private let cooling: CoolingTokens
     private let hosts: RouteHosts
     private let credential: CredentialUse
     private let outbox: Outbox
@@ -37,21 +37,22 @@ final class RouteSettlement {
     /// - Parameters:
     ///   - surroundings: The policy, and the journal of what is accepted.
     ///   - route: The route's name.
-    ///   - shared: What the lanes of the route share: which device tokens rest, and how many are dead.
+    ///   - cooling: The device tokens that rest.
+    ///   - deadTokens: Watches how many device tokens are dead.
     ///   - hosts: The route's hosts.
     ///   - credential: Learns from answers.
     ///   - outbox: Publishes what follows.
     ///   - deliveries: The deliveries that end.
     ///   - tally: Counts.
     init(
-        _ surroundings: RouteSurroundings, route: String, shared: SharedRouteState, hosts: RouteHosts,
-        credential: CredentialUse, outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
+        _ surroundings: RouteSurroundings, route: String, cooling: CoolingTokens, deadTokens: SharedDeadTokens,
+        hosts: RouteHosts, credential: CredentialUse, outbox: Outbox, deliveries: RouteDeliveries, tally: RouteTally
     ) {
         (policy, random) = (surroundings.policy, surroundings.random)
         journal = surroundings.journal
-        preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: shared.cooling)
-        cooling = shared.cooling
-        deadTokens = DeadTokenTally(shared.deadTokens)
+        preflight = Preflight(surroundings.policy, earlier: surroundings.earlier, cooling: cooling)
+        self.cooling = cooling
+        self.deadTokens = DeadTokenTally(deadTokens)
         tracer = surroundings.spans.map { RouteTracer($0, route: route, seed: surroundings.random.next()) }
         (self.hosts, self.credential, self.outbox) = (hosts, credential, outbox)
         (self.deliveries, self.tally) = (deliveries, tally)

@@ -5,8 +5,6 @@ import WorkerSettings
 
 /// What a route needs from its lane.
 struct RouteSurroundings {
-    /// The lane's number.
-    var lane = 0
     /// Decides what each answer leads to.
     let policy: RetryPolicy
     /// Publishes results, replies, retry copies and dead letters.
@@ -27,9 +25,6 @@ struct RouteSurroundings {
     var resultsBatch = 1
     /// The worker's memory for jobs.
     var memory = SharedMemoryBudget()
-    /// Tells another lane of the worker something; returns whether that lane is there. The other lane hears of it in a
-    /// turn of its own, never within the call.
-    var tell: (Int, LaneMessage) -> Bool = { _, _ in false }
     /// Gives a destination of the route connections.
     var open: (Route, Destination) -> Void = { _, _ in }
 }

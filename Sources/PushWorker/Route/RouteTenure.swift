@@ -1,10 +1,10 @@
-/// How far a route has gone on its way off a lane. Each step follows the one before it, and no step is undone. Pure.
+/// How far a route has gone on its way off the lane. Each step follows the one before it, and no step is undone. Pure.
 enum RouteTenure: Int, CaseIterable {
     /// It stays.
     case staying
     /// It was removed: it takes no more jobs, finishes what is in flight and gives the rest back.
     case leaving
-    /// Nothing of it is left on any lane: its connections to APNs are closed, and its channel will be in a while.
+    /// Nothing of it is left: its connections to APNs are closed, and its channel will be in a while.
     case ended
     /// The lane has let go of it: another route may have its number.
     case left

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The watch over a route's dead tokens, on all its lanes. Safe on any thread.
+/// The watch over a route's dead tokens. Safe on any thread: who reads the workers' reports begins it.
 final class SharedDeadTokens: Sendable {
     private struct State {
         var watch = DeadTokenWatch()
@@ -9,15 +9,11 @@ final class SharedDeadTokens: Sendable {
     }
 
     private let state: Mutex<State>
-    private let lanes: Int
 
     /// Starts where an earlier watch is, or with nothing learned.
     ///
-    /// - Parameters:
-    ///   - lanes: On how many lanes the route lives.
-    ///   - earlier: The watch of the same route before its configuration changed; nil without one.
-    init(lanes: Int = 1, after earlier: SharedDeadTokens? = nil) {
-        self.lanes = lanes
+    /// - Parameter earlier: The watch of the same route before its configuration changed; nil without one.
+    init(after earlier: SharedDeadTokens? = nil) {
         state = Mutex(earlier?.state.withLock { $0 } ?? State())
     }
 
@@ -56,13 +52,12 @@ final class SharedDeadTokens: Sendable {
     ///
     /// - Parameters:
     ///   - live: How many of them accepted a push; they came first.
-    ///   - isDeadToken: Whether one more did.
-    ///   - inFlight: How many requests of one lane are under way.
+    ///   - isDeadToken: Whether one more answer calls its token dead.
+    ///   - inFlight: How many requests are under way.
     /// - Returns: Whether tokens should be kept for now.
     @discardableResult
     func learn(live: Int, isDeadToken: Bool = false, inFlight: Int) -> Bool {
-        let inFlight = inFlight * lanes
-        return state.withLock { state in
+        state.withLock { state in
             state.watch.answered(live: live, inFlight: inFlight)
             if isDeadToken { state.watch.answered(isDeadToken: true, inFlight: inFlight) }
             return state.watch.isSuspicious

@@ -25,7 +25,7 @@ package final class ServiceManagerLink: Service {
     ///
     /// - Parameters:
     ///   - worker: The worker to look at.
-    ///   - heartbeat: The broker's heartbeat. It decides how long a lane may stand still.
+    ///   - heartbeat: The broker's heartbeat. It decides how long the lane may stand still.
     ///   - environment: The process's variables.
     ///   - logger: Where it says that the service manager cannot be told.
     /// - Returns: Nil where no service manager wants to be told.
@@ -36,7 +36,7 @@ package final class ServiceManagerLink: Service {
         let patience = LaneProgress.patience(heartbeat: heartbeat)
         self.init(address, logger: logger) {
             ServiceManagerReport.Look(
-                hasStarted: worker.hasStarted, isAlive: worker.progress().allSatisfy { $0.isMoving(within: patience) },
+                hasStarted: worker.hasStarted, isAlive: worker.progress()?.isMoving(within: patience) ?? true,
                 reasons: worker.readiness().reasons)
         }
     }

@@ -8,9 +8,9 @@ import EventLoop
 struct ServiceManagerReport: Equatable {
     /// The findings of a look at the worker.
     struct Look: Equatable {
-        /// Whether every lane has turned.
+        /// Whether the lane has turned.
         var hasStarted = true
-        /// Whether every lane turns, as `/livez` means it.
+        /// Whether the lane turns, as `/livez` means it.
         var isAlive = true
         /// Why the worker is not ready, as `/readyz` says it; empty when it is.
         var reasons: [String] = []

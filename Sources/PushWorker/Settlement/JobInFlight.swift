@@ -129,8 +129,6 @@ final class JobInFlight {
     private(set) var generation: UInt32
     /// Where the delivery stands among all deliveries of its message.
     private(set) var origin: DeliveryOrigin
-    /// The delivery that another lane lent to this job after the job's own channel was gone; nil for nearly every job.
-    @Boxed private(set) var lent: DeliveryOnLane?
     /// Whether the broker may have delivered the message before, here or elsewhere. Results and copies say so.
     private(set) var isRedelivered: Bool
     /// The properties of the message in wire form, as a range of `job.bytes`.
@@ -232,21 +230,7 @@ final class JobInFlight {
     func redelivered(as delivery: JobInFlight) {
         deliveryTag = delivery.deliveryTag
         generation = delivery.generation
-        lent = nil
-        goOn(as: delivery.origin)
-    }
-
-    /// The broker delivered the job again to another lane. That lane lends its delivery to this job.
-    func redelivered(as delivery: DeliveryOnLane) {
-        lent = delivery
-        goOn(as: delivery.origin)
-    }
-
-    /// The delivery that was lent is gone, or was given back.
-    func losesLent() { lent = nil }
-
-    private func goOn(as origin: DeliveryOrigin) {
-        self.origin = origin
+        origin = delivery.origin
         isRedelivered = true
         suppressedEnd = cursor
         resent = Set(postponed.map(\.index))
@@ -263,13 +247,6 @@ final class JobInFlight {
     /// A notification is to be sent again, but the job's channel is gone.
     func postpone(_ notification: Notification) {
         postponed.append((notification.index, notification.resends))
-    }
-
-    /// The job goes back to the broker, and nothing of it was sent. If its only notification was handed out before, that
-    /// one is handed out again should the broker deliver the job to this lane.
-    func postponeUnsent() {
-        guard isStarted, let index = job.nextIndex(from: 0) else { return }
-        postponed.append((index, 0))
     }
 
     /// Takes out the notifications that were postponed.
@@ -296,6 +273,10 @@ final class JobInFlight {
         groups[position].indexes.append(index)
         if case .deadLetter(let report) = purpose { groups[position].invalidSince[index] = report.tokenInvalidSince }
     }
+}
+
+extension JobInFlight: Equatable {
+    static func == (one: JobInFlight, other: JobInFlight) -> Bool { one === other }
 }
 
 /// Positions in `device_tokens`: a bit for each, without an allocation for the first 64.

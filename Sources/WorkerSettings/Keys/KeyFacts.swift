@@ -1,12 +1,14 @@
 /// What is known of a key, whatever the type of its value. The schema, the environment, the example file and the page
 /// need this.
 struct KeyFacts: Sendable {
-    /// The keys from the root, with `[]` after a list of mappings, such as `routes[].lanes`.
+    /// The keys from the root, with `[]` after a list of mappings, such as `routes[].rate`.
     let path: String
     /// What may be written.
     let form: ValueForm
     /// Whether it must be there.
     var isRequired = false
+    /// Whether it had an effect once, and is read only to say what to do instead.
+    var isGone = false
     /// The default as it is written, several for a list; nil for none.
     var standard: [String]?
     /// What the default stands for, or what happens without one; empty where that is plain.

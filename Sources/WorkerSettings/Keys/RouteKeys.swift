@@ -17,11 +17,8 @@ struct RouteKeys: Sendable {
     let connections = SettingKey(
         "routes[].connections", .automatic(1...64), default: .automatic,
         meaning: "up to \(APNSPoolConfiguration.automaticMaximum)",
-        "connections to APNs of one worker, spread over the lanes; opened for jobs")
-    let lanes = SettingKey(
-        "routes[].lanes", .automatic(1...RouteConfiguration.mostLanes), default: .automatic,
-        meaning: "all, up to \(RouteConfiguration.mostLanes), while routes are no more than lanes, else one",
-        "lanes on which the route lives, never more than its connections")
+        "connections to APNs of one worker; opened for jobs")
+    let lanes = SettingKey(gone: "routes[].lanes", .automatic(1...256), default: .automatic)
     let highLane = SettingKey(
         "routes[].high_lane", .boolean, default: false,
         "whether jobs of class `high` have a queue of their own, `\(TopologyNames.highJobQueue(route: "<name>"))`, and go "

@@ -13,7 +13,7 @@ struct SettingKey<Value: Sendable>: Sendable {
     /// A key with a default.
     ///
     /// - Parameters:
-    ///   - path: The keys from the root, with `[]` after a list of mappings, such as `routes[].lanes`.
+    ///   - path: The keys from the root, with `[]` after a list of mappings, such as `routes[].rate`.
     ///   - kind: What may be written.
     ///   - standard: The default.
     ///   - meaning: What the default stands for, where that is not plain.
@@ -25,6 +25,18 @@ struct SettingKey<Value: Sendable>: Sendable {
         self.standard = standard
         facts = KeyFacts(
             path: path, form: kind.form, standard: kind.write(standard), meaning: meaning, help: help)
+    }
+
+    /// A key that had an effect once.
+    ///
+    /// - Parameters:
+    ///   - path: The keys from the root.
+    ///   - kind: What could be written.
+    ///   - standard: The default.
+    init(gone path: String, _ kind: SettingKind<Value>, default standard: Value) {
+        self.kind = kind
+        self.standard = standard
+        facts = KeyFacts(path: path, form: kind.form, isGone: true, help: "")
     }
 
     /// A key that may be left out.

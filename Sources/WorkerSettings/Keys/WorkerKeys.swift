@@ -17,6 +17,8 @@ struct WorkerKeys: Sendable {
     static let all = WorkerKeys()
     /// What is known of each key.
     static let facts = facts(of: all)
+    /// The keys that have an effect.
+    static let present = facts.filter { !$0.isGone }
 
     /// The upper limit of ping intervals, idle times and tiers: 1 day.
     static let day = Duration.seconds(86_400)
@@ -30,17 +32,15 @@ struct WorkerKeys: Sendable {
     let routes = RouteKeys()
     let share = SettingKey(
         "share", .share, default: .all, "which routes the worker serves; with a share, two workers serve each route")
-    let lanes = SettingKey(
-        "lanes", .automatic(1...256), default: .automatic, meaning: "cores, or the container's CPU quota",
-        "operating-system threads")
+    let lanes = SettingKey(gone: "lanes", .automatic(1...256), default: .automatic)
     let prefetch = SettingKey(
         "prefetch", .automatic(1...65_535), default: .automatic,
         meaning: "what the connections to APNs take, 1 before the first of them",
-        "unacknowledged jobs per queue and lane")
+        "unacknowledged jobs per queue")
     // The lower limit is as much as 64 of the largest jobs.
     let jobMemory = SettingKey(
         "memory.jobs", .size((16 << 20)...(1 << 40)), default: WorkerConfiguration.standardJobMemory,
-        "headers and bodies of jobs that the worker holds, on all routes and lanes")
+        "headers and bodies of jobs that the worker holds, on all routes")
     let retry = RetryKeys()
     let results = ResultKeys()
     let jobsFrom = SettingKey(

@@ -70,14 +70,15 @@ extension ConfigurationBuilder {
             check(entry, route: name, topics: topics, environment: environment, omitTopic: omitTopic, against: known)
         }
         // Everything is read before the function can return, so that all problems come out at once.
-        let (connections, lanes) = (entry.value(keys.connections), entry.value(keys.lanes))
+        refuseLanes(keys.lanes, of: entry)
+        let connections = entry.value(keys.connections)
         let (highLane, highShare) = (entry.value(keys.highLane), entry.value(keys.highShare))
         let rate = entry.value(keys.rate)
         let (resultsQueue, resultsBatch) = (entry.value(keys.resultsQueue), entry.value(keys.resultsBatch))
         guard let name, let environment, let credential else { return nil }
         return RouteConfiguration(
             name: name, environment: environment, topics: topics.map(\.value), credential: credential,
-            connections: connections, lanes: lanes, highLane: highLane, highShare: highShare, rate: rate,
+            connections: connections, highLane: highLane, highShare: highShare, rate: rate,
             omitTopic: omitTopic, resultsQueue: resultsQueue, resultsBatch: resultsBatch)
     }
 

@@ -27,6 +27,7 @@ struct ConfigurationBuilder {
         let credentials = credentials(root)
         let routes = routes(root, credentials: credentials)
         let instance = root.value(keys.instance)
+        refuseLanes(keys.lanes, of: root)
         return WorkerConfiguration(
             instance: instance.isEmpty ? instanceName() : instance,
             broker: broker(root),
@@ -34,7 +35,6 @@ struct ConfigurationBuilder {
             credentials: credentials.map(\.value),
             routes: routes,
             share: root.value(keys.share),
-            lanes: root.value(keys.lanes),
             prefetch: root.value(keys.prefetch),
             jobMemory: root.value(keys.jobMemory),
             retry: retry(root),
@@ -50,7 +50,20 @@ struct ConfigurationBuilder {
             tracing: TracingConfiguration(
                 endpoint: root.value(keys.tracingEndpoint), serviceName: root.value(keys.tracingServiceName)),
             log: LogConfiguration(level: root.value(keys.logLevel), format: root.value(keys.logFormat)),
-            shutdownGrace: root.value(keys.shutdownGrace))
+            shutdownGrace: root.value(keys.shutdownGrace), warnings: problems.warnings)
+    }
+
+    /// A worker has one lane. Who asks for that only has a line too many; who asks for more needs more workers.
+    func refuseLanes(_ key: SettingKey<AutomaticOr<Int>>, of reader: SettingReader) {
+        guard reader.isPresent(key) else { return }
+        switch reader.value(key) {
+        case .automatic, .fixed(1): reader.warn(key, "has no effect, because a worker has one lane: delete it")
+        case .fixed(let count):
+            reader.reject(
+                key,
+                "a worker has one lane: run \(count) workers, divide rate, connections and memory.jobs by \(count), and "
+                    + "delete this setting")
+        }
     }
 
     private func apns(_ root: SettingReader) -> APNSConfiguration {

@@ -7,6 +7,8 @@ final class ConfigurationProblems {
     /// The names of routes whose certificates are for something else. Only these routes cannot work.
     private(set) var unservedRoutes: Set<String> = []
     private var credentialErrors = 0
+    /// What has no effect any more. It keeps nothing from working.
+    var warnings: [ConfigurationError] = []
 
     /// Whether every problem is about a credential: its files cannot be used, or its certificate is not for a route.
     var areOnlyCredentials: Bool { errors.count == credentialErrors }

@@ -44,6 +44,12 @@ struct SettingReader {
         problems.add(origin ?? self.origin(of: key), "\(name(of: key)): \(message)")
     }
 
+    /// Notes that a key has no effect any more. Loading goes on.
+    func warn<Value>(_ key: SettingKey<Value>, _ message: String) {
+        problems.warnings.append(
+            ConfigurationError(origin: origin(of: key), message: "\(name(of: key)): \(message)"))
+    }
+
     /// Readers for the entries of a list of mappings. Entries of another shape are left out, because ``ShapeCheck``
     /// notes them.
     func records(_ name: String) -> [SettingReader] {

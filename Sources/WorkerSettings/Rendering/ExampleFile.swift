@@ -31,7 +31,7 @@ package enum ExampleFile {
     static func text(comments: Bool) -> String {
         var text = ""
         var open: [String] = []
-        for facts in WorkerKeys.facts {
+        for facts in WorkerKeys.present {
             let sections = facts.path.split(separator: ".").dropLast().map(String.init)
             let common = zip(open, sections).prefix { $0 == $1 }.count
             if common == 0 { text += "\n" }

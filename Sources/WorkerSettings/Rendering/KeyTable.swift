@@ -2,7 +2,7 @@
 package enum KeyTable {
     /// The table's text.
     package static var text: String {
-        WorkerKeys.facts.reduce(into: "| key | type | default | range | meaning |\n|---|---|---|---|---|\n") {
+        WorkerKeys.present.reduce(into: "| key | type | default | range | meaning |\n|---|---|---|---|---|\n") {
             let range = $1.form.range.isEmpty ? "–" : $1.form.range
             $0 += "| `\($1.path)` | \($1.form.type) | \(standard($1)) | \(range) | \($1.help) |\n"
         }

@@ -76,7 +76,6 @@ package struct ConfigurationChange: Sendable {
         let keys = WorkerKeys.all
         compare(keys.instance, old.instance, new.instance)
         compare(keys.share, old.share, new.share)
-        compare(keys.lanes, old.lanes, new.lanes)
         compare(keys.prefetch, old.prefetch, new.prefetch)
         compare(keys.jobMemory, old.jobMemory, new.jobMemory)
         compare(keys.retry.tiers, old.retry.tiers, new.retry.tiers)

@@ -2,9 +2,6 @@ package import PushModel
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
-    /// The most lanes on which a route lives. A crash of the worker may count once for each lane, and a job that came
-    /// back too often is refused.
-    package static let mostLanes = 16
     /// How many percent of the requests are free of normal jobs where the configuration says nothing.
     package static let standardHighShare = 25
 
@@ -18,8 +15,6 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var credential: String
     /// How many connections a worker may open for it.
     package var connections: AutomaticOr<Int>
-    /// On how many lanes it lives.
-    package var lanes: AutomaticOr<Int>
     /// Whether `high` jobs have a queue of their own.
     package var highLane: Bool
     /// How many percent of the requests that the connections take at once are kept for `high` jobs, if these have a

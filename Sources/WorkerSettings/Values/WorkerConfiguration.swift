@@ -19,11 +19,9 @@ package struct WorkerConfiguration: Sendable {
     package var routes: [RouteConfiguration]
     /// Which of the routes this worker serves.
     package var share: RouteShare
-    /// How many operating-system threads push.
-    package var lanes: AutomaticOr<Int>
-    /// How many unacknowledged jobs the broker may hand out per queue of a route and lane.
+    /// How many unacknowledged jobs the broker may hand out per queue of a route.
     package var prefetch: AutomaticOr<Int>
-    /// How many bytes of jobs, headers and bodies, the worker may hold on all routes and lanes.
+    /// How many bytes of jobs, headers and bodies, the worker may hold on all routes.
     package var jobMemory: Int
     /// When and how often a notification is tried again.
     package var retry: RetryConfiguration
@@ -47,4 +45,6 @@ package struct WorkerConfiguration: Sendable {
     package var log: LogConfiguration
     /// How long a stopping worker may take to finish what is in flight.
     package var shutdownGrace: Duration
+    /// Settings that have no effect any more, each with what to do about it.
+    package var warnings: [ConfigurationError] = []
 }

@@ -219,12 +219,22 @@ struct CheckCommandTests {
 
     @Test("Every fault of the configuration is a step of its own")
     func configuration() throws {
-        let file = try directory.write("lanes: many\nnonsense: 1\n", to: "bad.yaml")
+        let file = try directory.write("prefetch: many\nnonsense: 1\n", to: "bad.yaml")
         let outcome = try Executable.run(["check", "-c", file])
         #expect(outcome.status == 78)
-        #expect(outcome.text.contains("\(file):1:8"))
+        #expect(outcome.text.contains("\(file):1:11"))
         #expect(outcome.text.contains("\(file):2:1"))
         #expect(outcome.text.contains("skipped  broker"))
+    }
+
+    @Test("A setting that is gone is a warning that names it, in the file and in the environment")
+    func gone() throws {
+        let outcome = try Executable.run([
+            "check", "--offline", "-c", try directory.write("lanes: 1\n", to: "gone.yaml"),
+        ])
+        #expect(!outcome.text.contains("unknown key"))
+        let refused = try Executable.run(["check", "--offline"], environment: ["MARTLET_LANES": "4"])
+        #expect(refused.status == 78 && refused.text.contains("run 4 workers"))
     }
 
     @Test("A configuration that is nested as deep as YAML allows is an error, and ends nothing")

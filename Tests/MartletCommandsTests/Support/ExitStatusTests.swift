@@ -142,7 +142,8 @@ struct ExitStatusTests {
         Run(arguments: ["topology", "render"], status: .configuration, says: "routes"),
         Run(arguments: ["check", "-c", "/nonexistent"], status: .missingInput, says: "/nonexistent"),
         Run(
-            arguments: ["check"], environment: ["MARTLET_LANES": "many"], status: .configuration, says: "MARTLET_LANES"),
+            arguments: ["check"], environment: ["MARTLET_PREFETCH": "many"], status: .configuration,
+            says: "MARTLET_PREFETCH"),
     ]
 
     @Test("The program ends as its manual says, and says why", arguments: runs)

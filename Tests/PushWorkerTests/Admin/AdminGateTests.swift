@@ -122,7 +122,7 @@ struct AdminGateTests {
         try await tests.withServer(source, on: "0.0.0.0", tokenFile: file) { address in
             let alive = try await tests.curl("\(address)/livez")
             #expect(alive.code == "200" && alive.body == "ok\n")
-            source.state.withLock { $0.progress[0] = LaneProgress(lane: 0, sinceLastTurn: .seconds(46), step: "x") }
+            source.state.withLock { $0.progress = LaneProgress(sinceLastTurn: .seconds(46), step: "x") }
             let stuck = try await tests.curl("\(address)/livez")
             #expect(stuck.code == "503" && stuck.body == "stuck\n")
             let brief = try await tests.curl("\(address)/readyz")

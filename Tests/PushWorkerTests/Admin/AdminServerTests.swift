@@ -35,7 +35,7 @@ struct AdminServerTests {
         return (String(output[output.index(after: cut)...]), String(output[..<cut]))
     }
 
-    @Test("livez is about lanes that move and about nothing else")
+    @Test("livez is about a lane that moves and about nothing else")
     func livez() async throws {
         let source = TestSource()
         source.state.withLock { $0.readiness.reasons = ["broker_down"] }
@@ -43,17 +43,17 @@ struct AdminServerTests {
             let good = try await curl("\(address)/livez")
             #expect(good.code == "200")
             #expect(good.body == "ok\n")
-            source.state.withLock { $0.progress.append(LaneProgress(lane: 1, sinceLastTurn: .seconds(46))) }
+            source.state.withLock { $0.progress = LaneProgress(sinceLastTurn: .seconds(46)) }
             let stuck = try await curl("\(address)/livez")
             #expect(stuck.code == "503")
-            #expect(stuck.body == "lane 1 has not moved for 46s\n")
+            #expect(stuck.body == "lane 0 has not moved for 46s\n")
             source.state.withLock {
-                $0.progress[1] = LaneProgress(
-                    lane: 1, sinceLastTurn: .seconds(11), isStuck: true, step: "publishing to the broker")
+                $0.progress = LaneProgress(
+                    sinceLastTurn: .seconds(11), isStuck: true, step: "publishing to the broker")
             }
             let found = try await curl("\(address)/livez")
             #expect(found.code == "503")
-            #expect(found.body == "lane 1 has not moved for 11s: publishing to the broker\n")
+            #expect(found.body == "lane 0 has not moved for 11s: publishing to the broker\n")
         }
     }
 
@@ -67,7 +67,7 @@ struct AdminServerTests {
             source.state.withLock {
                 $0.readiness = WorkerReadiness(
                     instance: "w1", reasons: ["results_full"],
-                    lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "memory alarm")],
+                    lane: .init(consume: "up", publish: "blocked", detail: "memory alarm"),
                     routes: [
                         .init(
                             name: "shop", state: "parked", reason: "InvalidProviderToken", connections: 0,

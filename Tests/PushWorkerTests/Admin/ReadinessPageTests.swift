@@ -46,7 +46,7 @@ struct ReadinessPageTests: RouteSuite {
     /// The state of a worker that has something to say of everything.
     private static let readiness = WorkerReadiness(
         instance: "w", reasons: ["blocked"],
-        lanes: [.init(lane: 0, consume: "up", publish: "blocked", detail: "blocked")],
+        lane: .init(consume: "up", publish: "blocked", detail: "blocked"),
         routes: [
             .init(
                 name: "shop", state: "ready", reason: "results_full", connections: 1, credentialVersion: 1,
@@ -114,7 +114,7 @@ struct ReadinessPageTests: RouteSuite {
         #expect(words.count == 9 && beginnings.count > 6)
         // The page gives examples for what varies.
         let listed = page.map { reason in
-            reason.replacing("lane 0", with: "lane …").replacing("route example", with: "route …")
+            reason.replacing("route example", with: "route …")
                 .replacing(/: …$/, with: ": ")
         }
         #expect(constants.subtracting(listed) == [], "in the code only")

@@ -24,7 +24,7 @@ struct ControlReaderTests {
             "test",
             surroundings: ControlReader.Surroundings(
                 broker: broker.configuration, isWorking: { true }, isConnected: { true },
-                announce: { feed.yield($0) }, lanes: { [:] }, deal: { _ in }, deadTokens: [:]),
+                announce: { feed.yield($0) }, consuming: { [:] }, deal: { _ in }, deadTokens: [:]),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         _ = try LoopThread.start(name: "control") { reader.run() }
         defer { reader.stop() }
@@ -43,7 +43,8 @@ struct ControlReaderTests {
             "test",
             surroundings: ControlReader.Surroundings(
                 broker: broker, isWorking: { true }, isConnected: { true },
-                announce: { state in announced.withLock { $0.append(state.isWhole) } }, lanes: { [:] }, deal: { _ in },
+                announce: { state in announced.withLock { $0.append(state.isWhole) } }, consuming: { [:] },
+                deal: { _ in },
                 deadTokens: [:]),
             logger: lines.logger)
         var teller = ControlReader.Teller(learner: DeadTokenLearner([:]))

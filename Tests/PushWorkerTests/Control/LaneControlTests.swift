@@ -13,7 +13,7 @@ struct LaneControlTests {
         control.isDue(isConnected: isConnected, at: moment)
     }
 
-    private func rate(_ control: inout LaneControl, of route: String = "app", at seconds: Int64) -> SharedRate? {
+    private func rate(_ control: inout LaneControl, of route: String = "app", at seconds: Int64) -> SendingRate? {
         control.fleetRate(ofRoute: route, at: moment(seconds))
     }
 
@@ -106,10 +106,12 @@ struct LaneControlTests {
         #expect(awaited.available(now: moment(40).monotonic) == 0)
         #expect(rate(&control, at: 2) === awaited, "one wait")
         #expect(rate(&control, of: "news", at: 2) == nil)
-        let part = SharedRate(perSecond: 50)
-        control.rates = ["app": part]
-        #expect(rate(&control, at: 3) === part)
-        control.rates = [:]
+        control.deal(["app": FleetRates.Part(perSecond: 50)], now: moment(3).monotonic)
+        let part = try #require(rate(&control, at: 3))
+        #expect(part.perSecond == 50)
+        control.deal(["app": FleetRates.Part(perSecond: 50)], now: moment(4).monotonic)
+        #expect(rate(&control, at: 4) === part, "a part that stays keeps its bucket")
+        control.deal([:], now: moment(5).monotonic)
         #expect(rate(&control, at: 49) != nil)
         #expect(rate(&control, at: 50) == nil)
     }

@@ -1,4 +1,3 @@
-import APNSClient
 import EventLoop
 import PushModel
 import TestSupport
@@ -7,9 +6,10 @@ import Text
 import Topology
 import WorkerSettings
 
+@testable import APNSClient
 @testable import PushWorker
 
-@Suite("What one lane of a route hears about the credential", .timeLimit(.minutes(1)))
+@Suite("What a route hears about its credential", .timeLimit(.minutes(1)))
 struct RouteCredentialTests {
     private static let endpoint = APNSEndpoint(host: "localhost", port: 1)
     private let certificates: ThrowawayCertificates
@@ -22,57 +22,28 @@ struct RouteCredentialTests {
         func poolCapacityChanged(_ pool: APNSPool) {}
     }
 
-    /// One route on two lanes with pools that never connect.
-    private final class Pair {
-        private(set) var routes: [Route] = []
+    /// A route with a pool that never connects.
+    private final class Lone {
+        let route: Route
         private let delegate = Deaf()
-        private var messages: [(lane: Int, message: RouteMessage)] = []
 
         init(_ credential: APNSCredential) throws {
-            let shared = SharedRouteState(lanes: [0, 1])
             let table = RoutesTable(routes: [
                 TopologyRoute(name: "app", environment: .development, topics: ["com.example.app"])
             ])
             let renderer = PublicationRenderer(tiers: [], routes: [], worker: "test", includesDeviceToken: false)
-            let loop = try EventLoop()
-            for lane in 0..<2 {
-                let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
-                let surroundings = RouteSurroundings(
-                    lane: lane, policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern(""),
-                    tell: { [unowned self] lane, message in
-                        guard case .route(0, let message) = message else { return false }
-                        messages.append((lane, message))
-                        return true
-                    })
-                let route = Route(
-                    name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
-                    credit: RouteCredit(fixed: nil, rate: nil), shared: shared, surroundings: surroundings)
-                route.credential.known = RouteCredential(name: "c")
-                let pool = APNSPool(
-                    configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1), loop: loop,
-                    endpoint: RouteCredentialTests.endpoint, credential: credential, delegate: delegate)
-                route.devices.open(pool, events: delegate)
-                routes.append(route)
-            }
-        }
-
-        /// A pool of the first lane has news, which the other lane hears of.
-        func happens(_ event: CredentialEvent) {
-            let moment = RouteCredentialTests.moment(1)
-            _ = routes[0].credential.happened(event, on: routes[0].devices, at: moment)
-            tell()
-        }
-
-        /// Delivers what the lanes have told each other.
-        func tell() {
-            while !messages.isEmpty {
-                let (lane, message) = messages.removeFirst()
-                routes[lane].told(message, at: RouteCredentialTests.moment(1))
-            }
-        }
-
-        func offer(_ credential: APNSCredential) {
-            for route in routes { route.credential.offer(credential, at: RouteCredentialTests.moment(1)) }
+            let publisher = Publisher(link: { nil }, renderer: renderer, fate: { _, _ in })
+            route = Route(
+                name: "app", position: 0, queues: [], claim: RouteClaim(table: table, index: 0),
+                credit: RouteCredit(fixed: nil, rate: nil),
+                surroundings: RouteSurroundings(
+                    policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("")))
+            route.credential.known = RouteCredential(name: "c")
+            let pool = APNSPool(
+                configuration: APNSPoolConfiguration(requestTimeout: .seconds(1), connections: 1),
+                loop: try EventLoop(), endpoint: RouteCredentialTests.endpoint, credential: credential,
+                delegate: delegate)
+            route.devices.open(pool, events: delegate)
         }
     }
 
@@ -84,64 +55,12 @@ struct RouteCredentialTests {
         APNSCredential(name: "c", version: version, context: try certificates.clientContext())
     }
 
-    @Test("A refusal parks the route on all lanes, and an accepted probe on any of them lets all go on")
+    @Test("A refusal parks the route")
     func refused() throws {
-        let pair = try Pair(credential(1))
-        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
-        for route in pair.routes {
-            #expect(route.devices.breaker.isParked && route.credential.known?.refusal == "InvalidProviderToken")
-        }
-        pair.happens(.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute))
-        let probed = pair.routes[0]
-        probed.devices.breaker.tick(now: Self.moment(60).monotonic)
-        #expect(probed.devices.breaker.state == .probing)
-        probed.devices.breaker.credentialAccepted()
-        probed.peers.tellOthers(.credential(.accepted(version: 1)))
-        pair.tell()
-        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential.known?.refusal == nil)
-    }
-
-    @Test("A new version that one lane proved is used by all, and one that it saw refused by none")
-    func candidates() throws {
-        let pair = try Pair(credential(1))
-        pair.offer(try credential(2))
-        #expect(pair.routes[1].devices.pool?.provingVersion == 2)
-        pair.happens(.candidateRefused(version: 2, reason: "BadCertificate"))
-        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
-        #expect(pair.routes[1].devices.pool?.credential.version == 1)
-        #expect(pair.routes[1].credential.known?.candidateTrouble?.contains("BadCertificate") == true)
-        pair.offer(try credential(3))
-        pair.happens(.switched(version: 3))
-        #expect(pair.routes[1].devices.pool?.credential.version == 3)
-        #expect(pair.routes[1].devices.pool?.provingVersion == nil)
-        #expect(pair.routes[1].credential.known?.candidateTrouble == nil)
-    }
-
-    @Test("What is heard of a version that is not in use here changes nothing")
-    func stale() throws {
-        let pair = try Pair(credential(2))
-        pair.routes[1].credential.learn(.refused(version: 1, reason: "old"), at: Self.moment(1))
-        pair.routes[1].credential.learn(.candidateRefused(version: 1, reason: "old"), at: Self.moment(1))
-        pair.routes[1].credential.learn(.accepted(version: 3), at: Self.moment(1))
-        #expect(pair.routes[1].devices.breaker.state == .working && pair.routes[1].credential.known?.refusal == nil)
-        #expect(pair.routes[1].credential.known?.candidateTrouble == nil)
-        #expect(pair.routes[1].devices.pool?.credential.version == 2)
-    }
-
-    @Test("A route that is parked because APNs is in trouble is not set free by news about its credential")
-    func troubled() throws {
-        let pair = try Pair(credential(1))
-        var random = SplitMix64(seed: 1)
-        let route = pair.routes[1]
-        for second in 0...10 {
-            for _ in 0..<RouteBreaker.troubleLimit {
-                route.devices.breaker.answered(
-                    isTrouble: true, now: Self.moment(Int64(second)).monotonic, random: &random)
-            }
-        }
-        #expect(route.devices.breaker.isTroubled)
-        route.credential.learn(.accepted(version: 1), at: Self.moment(11))
-        #expect(route.devices.breaker.isParked)
+        let route = try Lone(credential(1)).route
+        let refusal = CredentialEvent.refused(version: 1, reason: "InvalidProviderToken", concerns: .everyRoute)
+        #expect(route.credential.happened(refusal, on: route.devices, at: Self.moment(1)))
+        #expect(route.devices.breaker.isParked && route.credential.known?.refusal == "InvalidProviderToken")
     }
 
     @Test("A route without a connection begins with what was proved, and goes on with what was given up too early")
@@ -165,8 +84,7 @@ struct RouteCredentialTests {
 
     @Test("A new version that the route cannot use, such as another app's certificate, is not tried: the old one stays")
     func unfit() throws {
-        let pair = try Pair(credential(1))
-        let route = pair.routes[0]
+        let route = try Lone(credential(1)).route
         let first = try #require(route.credential.present)
         let mismatch: (APNSCredential) -> String? = { $0.version == 2 ? "the certificate is not for it" : nil }
         route.credential.known = RouteCredential(name: "c", newest: first, mismatch: mismatch)
@@ -186,7 +104,7 @@ struct RouteCredentialTests {
 
     @Test("A route whose credential's files cannot be used consumes nothing and says why, until they can")
     func unusable() throws {
-        let route = try Pair(credential(1)).routes[0]
+        let route = try Lone(credential(1)).route
         route.credential.known = RouteCredential(name: "c", unusable: "gone.p8: No such file or directory")
         route.credential.passTime(at: Self.moment(1))
         #expect(route.devices.breaker.isHeld && route.devices.breaker.intake == .none)
@@ -203,24 +121,20 @@ struct RouteCredentialTests {
 
     @Test("Connections that close leave what they proved, and what was refused before one in use goes on waiting")
     func rests() throws {
-        let pair = try Pair(credential(1))
-        let route = pair.routes[1]
-        pair.offer(try credential(2))
+        let route = try Lone(credential(2)).route
+        let third = try credential(3)
+        #expect(route.credential.offer(third, at: Self.moment(1)) == nil)
         let pool = try #require(route.devices.pool)
-        #expect(pool.learn(.accepted, of: 2, now: Self.moment(1).monotonic))
-        pair.offer(try credential(3))
-        #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(1).monotonic))
+        pool.refusedConnection(
+            of: third, APNSClientError(.tls, "refused", refusalScope: .oneRoute), now: Self.moment(1).monotonic)
         route.credential.known?.keep(pool)
         let known = try #require(route.credential.known)
         #expect(known.trusted?.version == 2 && known.newest?.version == 2 && known.spare?.version == 3)
         route.devices.rest()
         #expect(route.credential.present?.version == 2 && !route.devices.breaker.wasConnected)
-        // Another lane finds that the refusal came too early.
-        route.credential.learn(.accepted(version: 3), at: Self.moment(2))
-        #expect(route.credential.present?.version == 3 && route.credential.known?.spare == nil)
-        // And a version that is read meanwhile is proved with the next job.
-        route.credential.offer(try credential(4), at: Self.moment(3))
-        #expect(route.credential.present?.version == 3 && route.credential.known?.newest?.version == 4)
+        // A version that is read meanwhile is proved with the next job.
+        #expect(route.credential.offer(try credential(4), at: Self.moment(3)) == nil)
+        #expect(route.credential.present?.version == 2 && route.credential.known?.newest?.version == 4)
     }
 
     @Test("Without a connection, one whose time is over gives way to one that was refused before, in its time")

@@ -37,7 +37,6 @@ struct WorkerTrustTests {
               - { name: c, \(credential) }
             routes:
               - { name: shop, environment: production, topics: [com.example.app], credential: c }
-            lanes: 1
             """, to: "martlet.yaml")
         let configuration = try ConfigurationLoader.load(file: file, environment: [:]).get()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -19,25 +19,22 @@ struct WorkerReportTests {
     }
 
     private func readiness(_ routes: [WorkerReadiness.Route], reasons: [String] = []) -> WorkerReadiness {
-        WorkerReadiness(instance: "w-1", reasons: reasons, lanes: [], routes: routes)
+        WorkerReadiness(instance: "w-1", reasons: reasons, lane: nil, routes: routes)
     }
 
-    @Test("It has the state of each route that the worker serves, and what all lanes counted")
+    @Test("It has the state of each route that the worker serves, and what was counted")
     func making() {
         let routes = [
             WorkerReadiness.Route(name: "shop", state: "ready", connections: 2, limitedBy: "streams"),
             WorkerReadiness.Route(name: "chat", state: "parked", reason: "Forbidden", connections: 0),
             WorkerReadiness.Route(name: "other", state: "unassigned", connections: 0),
         ]
-        let lanes = [
-            LaneSnapshot(lane: LaneCounters(), routes: [counters(accepted: 7, inFlight: 3), nil, nil]),
-            LaneSnapshot(
-                lane: LaneCounters(),
-                routes: [counters(accepted: 5, inFlight: 1, rejected: 2), counters(accepted: 1, rejected: 1), nil]),
-        ]
+        let snapshot = LaneSnapshot(
+            lane: LaneCounters(),
+            routes: [counters(accepted: 12, inFlight: 4, rejected: 2), counters(accepted: 1, rejected: 1), nil])
         let report = WorkerReport(
             of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes, reasons: ["blocked"]),
-            snapshots: lanes, admin: "127.0.0.1:45123", isDraining: true)
+            snapshot: snapshot, admin: "127.0.0.1:45123", isDraining: true)
         #expect(report.instance == "w-1" && report.program == "0.1.0" && report.share == "2/6")
         #expect(report.admin == "127.0.0.1:45123")
         #expect(report.startedAt == 5 && report.sentAt == 99 && report.isDraining && report.reasons == ["blocked"])
@@ -58,13 +55,14 @@ struct WorkerReportTests {
             WorkerReadiness.Route(name: name, state: "ready", reason: "words", connections: 1, refusal: refusal)
         }
         let report = WorkerReport(
-            of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes), snapshots: [], admin: nil,
+            of: Self.identity, routes: Self.names, at: 99, readiness: readiness(routes),
+            snapshot: LaneSnapshot(lane: LaneCounters(), routes: []), admin: nil,
             isDraining: false)
         #expect(report.routes.map(\.isRefused) == [nil, true])
         #expect(WorkerReport(parsing: report.json) == report)
     }
 
-    @Test("It says what the worker knows of each route's dead tokens, once however many lanes there are")
+    @Test("It says what the worker knows of each route's dead tokens")
     func deadTokens() throws {
         let knowledge = DeadTokenKnowledge(answers: 900, latest: 0.98, usual: 0.0212, holds: true)
         var shop = counters(accepted: 7)
@@ -75,9 +73,8 @@ struct WorkerReportTests {
                 WorkerReadiness.Route(name: "chat", state: "ready", connections: 1),
                 WorkerReadiness.Route(name: "shop", state: "ready", connections: 1),
             ]),
-            snapshots: (0..<2).map { _ in
-                LaneSnapshot(lane: LaneCounters(), routes: [shop, counters(accepted: 9_000), nil])
-            }, admin: nil, isDraining: false)
+            snapshot: LaneSnapshot(lane: LaneCounters(), routes: [shop, counters(accepted: 9_000), nil]), admin: nil,
+            isDraining: false)
         #expect(report.routes.map(\.name) == ["shop", "chat"], "what is held comes first")
         #expect(report.routes.map(\.deadTokens) == [knowledge, nil])
         #expect(WorkerReport(parsing: report.json) == report)
@@ -105,7 +102,7 @@ struct WorkerReportTests {
         let report = WorkerReport(
             of: Self.identity, routes: routes.map(\.name), at: 99,
             readiness: readiness(routes, reasons: (0..<50).map { "\($0) \(text)" }),
-            snapshots: [LaneSnapshot(lane: LaneCounters(), routes: routes.map { _ in busy })], admin: nil,
+            snapshot: LaneSnapshot(lane: LaneCounters(), routes: routes.map { _ in busy }), admin: nil,
             isDraining: false)
         #expect(report.routes.count == WorkerReport.mostRoutes && report.moreRoutes == 900)
         #expect(report.routes.first?.state == "parked")

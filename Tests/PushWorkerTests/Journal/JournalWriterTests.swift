@@ -48,7 +48,7 @@ struct JournalWriterTests {
     /// A writer whose thread runs, on a disk that hangs.
     private func writer(notes: Int = 100) -> JournalWriter {
         let writer = JournalWriter(
-            directory: directory.path, lane: 0, queueLimit: notes * JournalRecord.length, pause: disk.pause,
+            directory: directory.path, queueLimit: notes * JournalRecord.length, pause: disk.pause,
             wake: disk.wake)
         let event = writer.flush(now: 0)
         #expect(event == nil)
@@ -150,7 +150,7 @@ struct JournalWriterTests {
     @Test("A file that cannot be opened is said before anything is noted")
     func unusable() throws {
         #expect(mkdir(path, 0o700) == 0)
-        let writer = JournalWriter(directory: directory.path, lane: 0, wake: disk.wake)
+        let writer = JournalWriter(directory: directory.path, wake: disk.wake)
         var events = [writer.flush(now: 0)]
         disk.awaitWake()
         events.append(writer.flush(now: 1))
@@ -181,7 +181,7 @@ struct JournalWriterTests {
         let gone = DispatchSemaphore(value: 0)
         do {
             let token = Token(gone: gone)
-            let writer = JournalWriter(directory: directory.path, lane: 0) { [token] in _ = token }
+            let writer = JournalWriter(directory: directory.path) { [token] in _ = token }
             #expect(writer.flush(now: 0) == nil)
         }
         gone.wait()

@@ -19,7 +19,7 @@ struct LaneBrokerTests {
     /// The settings of a lane with the route that answers jobs nobody claims.
     func settings(_ broker: BrokerConfiguration) throws -> LaneSettings {
         var settings = LaneSettings(
-            index: 0, routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
+            routes: [LaneSettings.RouteSettings(name: WorkerBuilder.unrouted, queues: ["jobs"])],
             routeCount: 0, credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])),
             instance: "test", broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
             replyPattern: try ReplyPattern("apns.q.reply.*"), includesDeviceToken: false,
@@ -34,7 +34,7 @@ struct LaneBrokerTests {
         _ broker: FakeBroker, logger: Logger = Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() },
         _ change: (inout LaneSettings) -> Void = { _ in }
     ) throws -> LaneHandle {
-        let handle = LaneHandle(lane: 0)
+        let handle = LaneHandle()
         var settings = try settings(broker.configuration)
         change(&settings)
         let made = settings
@@ -349,7 +349,7 @@ struct LaneBrokerTests {
         let broker = try FakeBroker()
         defer { broker.stop() }
         let lane = try Lane(
-            settings: try settings(broker.configuration), handle: LaneHandle(lane: 0),
+            settings: try settings(broker.configuration), handle: LaneHandle(),
             logger: Logger(label: "lane") { _ in SwiftLogNoOpLogHandler() })
         let (consume, publish) = (lane.consumeLink, lane.publishLink)
         #expect(consume.nextDue(now: .now()) == nil, "the other one has to open first")
@@ -397,28 +397,5 @@ struct LaneBrokerTests {
         // Opening a channel, a prefetch and a consumer, all that once more with a wider window, and the end.
         let expected = 16 * count + 2 * counted.turns
         #expect(counted.routeTurns <= expected, "\(counted.routeTurns) in \(counted.turns) turns")
-    }
-
-    @Test("a lane that has not got a route yet says at once that it knows nothing of the route's deliveries")
-    func routeToCome() async throws {
-        let broker = try FakeBroker(FakeBroker.Behaviour(deliveries: 0))
-        defer { broker.stop() }
-        let (answers, answer) = AsyncStream.makeStream(of: (Int, LaneMessage).self)
-        let handle = try start(broker) { settings in
-            settings.tell = { lane, message in
-                answer.yield((lane, message))
-                return true
-            }
-        }
-        let key = RedeliveryKey(resultID: UUIDBytes(high: 1, low: 2), content: 3, notifications: 1, bodyLength: 5)
-        let delivery = DeliveryOnLane(lane: 7, generation: 1, deliveryTag: 4, origin: DeliveryOrigin(), key: key)
-        handle.post(.route(99, .asked(delivery, isCopy: false)))
-        for await (lane, message) in answers {
-            guard case .route(99, .answered(delivery, isKnown: false)) = message else { continue }
-            #expect(lane == 7)
-            break
-        }
-        handle.post(.drain(deadline: MonotonicTime.now().adding(.seconds(10))))
-        await handle.waitUntilEnded()
     }
 }

@@ -33,7 +33,6 @@ struct LaneConnectTests {
             TopologyRoute(name: "app", environment: .production, topics: ["com.example.app"])
         ])
         let settings = LaneSettings(
-            index: 0,
             routes: (0..<routes).map { number in
                 LaneSettings.RouteSettings(
                     name: "app-\(number)", number: number, queues: ["jobs-\(number)"],
@@ -43,7 +42,7 @@ struct LaneConnectTests {
             policy: RetryPolicy(), tierNames: [], version: "test", replyPattern: try ReplyPattern(""),
             includesDeviceToken: false,
             pool: APNSPoolConfiguration(requestTimeout: .seconds(1), pingInterval: .seconds(60)))
-        let handle = LaneHandle(lane: 0)
+        let handle = LaneHandle()
         _ = try LoopThread.start(name: "lane") {
             do {
                 try Lane(settings: settings, handle: handle, logger: logger).run()

@@ -200,7 +200,7 @@ struct BrokerLetterTests {
         let broker = BrokerConfiguration(
             uris: [], allowsPlaintext: false, heartbeat: .seconds(15), tls: BrokerTLSConfiguration())
         let settings = LaneSettings(
-            index: 0, routes: [], routeCount: 0,
+            routes: [], routeCount: 0,
             credentials: try CredentialStore([], trust: TrustRoots(systemRoots: false, files: [])), instance: "test",
             broker: broker, policy: RetryPolicy(), tierNames: [], version: "test",
             replyPattern: try ReplyPattern("reply"), includesDeviceToken: true,

@@ -26,7 +26,7 @@ struct StateLogTests {
         _ reasons: [String] = [], _ routes: [(name: String, state: RouteState, reason: String?)] = []
     ) -> WorkerReadiness {
         WorkerReadiness(
-            instance: "w", reasons: reasons, lanes: [],
+            instance: "w", reasons: reasons, lane: nil,
             routes: routes.map { name, state, reason in
                 .init(
                     name: name, state: state.rawValue, reason: reason, connections: 0,

@@ -36,8 +36,8 @@ struct WorkerMetricsSeriesTests {
         return counters
     }
 
-    /// The series of a worker each of whose routes has a credential of its own and lives on all lanes.
-    private func series(routes: Int, lanes: Int = 1, of counters: RouteCounters, isDetailed: Bool = false)
+    /// The series of a worker each of whose routes has a credential of its own.
+    private func series(routes: Int, of counters: RouteCounters, isDetailed: Bool = false)
         -> [Substring]
     {
         let names = (0..<routes).map { "route-\($0)" }
@@ -45,7 +45,7 @@ struct WorkerMetricsSeriesTests {
         let lane = LaneSnapshot(lane: LaneCounters(), routes: Array(repeating: counters, count: routes) + [nil])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
         let text = metrics.text(
-            Array(repeating: lane, count: lanes), routes: names + ["unrouted"], credentials: credentials)
+            lane, routes: names + ["unrouted"], credentials: credentials)
         return String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
@@ -70,14 +70,6 @@ struct WorkerMetricsSeriesTests {
         #expect(row[1].hasPrefix("\(Self.atStart), "))
     }
 
-    @Test("a route adds as many where it lives on several lanes")
-    func perLane() {
-        func ofRoutes(_ lanes: Int) -> Int {
-            series(routes: 3, lanes: lanes, of: busy()).count { $0.contains("route=") }
-        }
-        #expect(ofRoutes(8) == ofRoutes(1))
-    }
-
     @Test("nothing but reasons begins later than the worker, so that no first failure escapes increase()")
     func fromTheStart() {
         func names(_ counters: RouteCounters) -> Set<Substring> {
@@ -90,7 +82,7 @@ struct WorkerMetricsSeriesTests {
                 name.hasPrefix("martlet_notification_reasons_total{") || name.hasPrefix("martlet_repeats_total{")
                     || name.hasPrefix("martlet_apns_clock_skew_seconds{"), "\(name)")
         }
-        // The same holds for a route of which no lane has reported anything yet.
+        // The same holds for a route of which nothing was reported yet.
         #expect(names(RouteCounters(tiers: tiers.count)) == Set(unreported()))
     }
 
@@ -99,7 +91,7 @@ struct WorkerMetricsSeriesTests {
         let metrics = WorkerMetrics(build: [], tiers: tiers)
         let lane = LaneSnapshot(lane: LaneCounters(), routes: [])
         let credentials = names.map { CredentialStatus(name: $0, version: 1, notAfter: 0) }
-        let text = metrics.text([lane], routes: names + ["unrouted"], credentials: credentials)
+        let text = metrics.text(lane, routes: names + ["unrouted"], credentials: credentials)
         return String(decoding: text, as: UTF8.self).split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: " ").first }
     }

@@ -9,14 +9,14 @@ struct RouteRosterTests {
     private static func route(_ name: String, rate: Double? = nil, topics: [String] = []) -> RouteConfiguration {
         RouteConfiguration(
             name: name, environment: .production, topics: ["com.example.\(name)"] + topics, credential: "key",
-            connections: .automatic, lanes: .automatic, highLane: false, highShare: 25, rate: rate, omitTopic: false)
+            connections: .automatic, highLane: false, highShare: 25, rate: rate, omitTopic: false)
     }
 
-    /// Two routes, of which one lives on two lanes.
+    /// Two routes.
     private static func roster() -> RouteRoster {
         var roster = RouteRoster([route("a"), route("b")])
-        roster.placed(0, on: [0, 1], queues: 2)
-        roster.placed(1, on: [1], queues: 3)
+        roster.began(0, queues: 2)
+        roster.began(1, queues: 3)
         return roster
     }
 
@@ -24,7 +24,7 @@ struct RouteRosterTests {
     func start() {
         var roster = Self.roster()
         #expect(roster.names == ["a", "b", "unrouted"] && roster.served == ["a", "b", nil])
-        #expect(roster.queues == 7 && roster.lanes(of: 0) == 2)
+        #expect(roster.queues == 5 && roster.hasBegun(0))
         #expect(roster.want([Self.route("b"), Self.route("a")]) == [], "their order is of no importance")
     }
 
@@ -36,18 +36,17 @@ struct RouteRosterTests {
         #expect(roster.names == ["a", "b", "unrouted", "c", "d"])
     }
 
-    @Test("A route that goes keeps its number until every lane is done with it")
+    @Test("A route that goes keeps its number until the lane is done with it")
     func removed() {
         var roster = Self.roster()
         #expect(roster.want([Self.route("b")]) == [.remove(0)])
         #expect(roster.names == ["a", "b", "unrouted"] && roster.served == [nil, "b", nil])
         #expect(roster.want([Self.route("b")]) == [], "it is told once")
-        #expect(roster.left(0, lane: 1) == nil)
         #expect(roster.queues == 5)
-        let end = roster.left(0, lane: 0)
+        let end = roster.left(0)
         #expect(end?.name == "a" && end?.steps == [])
         #expect(roster.names == [nil, "b", "unrouted"] && roster.queues == 3)
-        #expect(roster.left(0, lane: 0) == nil && roster.left(1, lane: 1) == nil)
+        #expect(roster.left(0) == nil && roster.left(1) == nil)
         let c = Self.route("c")
         #expect(roster.want([Self.route("b"), c]) == [.add(0, c)])
     }
@@ -58,12 +57,12 @@ struct RouteRosterTests {
         #expect(roster.want([Self.route("a"), Self.route("b", topics: ["com.example.more"])]) == [.remove(1)])
         let latest = Self.route("b", rate: 5, topics: ["com.example.most"])
         #expect(roster.want([Self.route("a"), latest]) == [])
-        #expect(roster.left(1, lane: 1)?.steps == [.add(1, latest)])
+        #expect(roster.left(1)?.steps == [.add(1, latest)])
         // Taken back in the middle, it still begins again: it takes no jobs any more.
-        roster.placed(1, on: [1], queues: 2)
+        roster.began(1, queues: 2)
         #expect(roster.want([Self.route("a")]) == [.remove(1)])
         #expect(roster.want([Self.route("a"), latest]) == [])
-        #expect(roster.left(1, lane: 1)?.steps == [.add(1, latest)])
+        #expect(roster.left(1)?.steps == [.add(1, latest)])
     }
 
     @Test("A route goes on with another rate, and with another queue for copies of its results")
@@ -77,7 +76,7 @@ struct RouteRosterTests {
         #expect(roster.want([slow, copied]) == [.limit(0, slow)])
     }
 
-    @Test("A route that found no lane has nothing to finish")
+    @Test("A route that could not begin has nothing to finish")
     func unplaced() {
         var roster = Self.roster()
         #expect(roster.want([Self.route("a"), Self.route("b"), Self.route("c")]).count == 1)

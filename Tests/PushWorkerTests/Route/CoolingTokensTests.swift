@@ -14,7 +14,7 @@ struct CoolingTokensTests {
 
     @Test("A token rests until its time is over, the latest of several; others do not")
     func rest() {
-        var tokens = CoolingTokens()
+        let tokens = CoolingTokens()
         #expect(tokens.isEmpty)
         tokens.cool(key("a1"), until: 100, now: 0)
         tokens.cool(key("a1"), until: 50, now: 10)
@@ -39,7 +39,7 @@ struct CoolingTokensTests {
 
     @Test("Their number is bounded: what is over makes room, and where nothing is, the newest goes on as before")
     func bounded() {
-        var tokens = CoolingTokens()
+        let tokens = CoolingTokens()
         for number in 0..<CoolingTokens.capacity { tokens.cool(number, until: number < 10 ? 50 : 1_000, now: 0) }
         tokens.cool(-1, until: 1_000, now: 49)
         #expect(tokens.count == CoolingTokens.capacity)

@@ -44,17 +44,6 @@ struct PoisonWatchTests {
         #expect("\(treatment)" == expected)
     }
 
-    @Test(
-        "The more lanes a route lives on the more often what is refused came back, below the queue's delivery limit",
-        arguments: [(1, 20), (2, 23), (7, 38), (8, 40), (16, 40)] as [(Int, Int64)])
-    func lanes(_ row: (lanes: Int, limit: Int64)) {
-        var watch = Watch(lanes: row.lanes)
-        #expect(watch.limit == row.limit && row.limit + Watch.journalledReturns < 50)
-        #expect(watch.delivered(count: row.limit - 1) == .alone)
-        #expect(watch.delivered(count: row.limit) == .refused)
-        #expect(watch.delivered(count: row.limit, knowledge: .journalled) == .alone)
-    }
-
     @Test("Operating says how often a job comes back before it is taken up alone, and before it is refused")
     func page() throws {
         let page = try Page(documentation: "Operating")
@@ -65,7 +54,6 @@ struct PoisonWatchTests {
                 "fewer than \(suspicion)", "\(suspicion) to \(limit - 1)", "\(limit)",
                 "\(limit + Watch.journalledReturns)", "more than 50",
             ])
-        #expect(page.text(of: "Jobs that come back").contains("up to \(Watch.mostLimit) in all."))
     }
 
     @Test("A channel begins narrow, until a harmless delivery comes, or none for a while")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("What is looked at before a notification is sent", .timeLimit(.minutes(1)))
 struct PreflightTests: RouteSuite {
-    private let cooling = SharedCoolingTokens()
+    private let cooling = CoolingTokens()
     private var preflight: Preflight { Preflight(RetryPolicy(), earlier: nil, cooling: cooling) }
 
     /// The only notification of a job.

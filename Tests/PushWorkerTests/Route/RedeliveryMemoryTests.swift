@@ -11,7 +11,7 @@ struct RedeliveryMemoryTests {
     }
     private typealias Unfinished = RedeliveryMemory<Int, Work>.Unfinished
 
-    /// A memory with the channel of one lane.
+    /// A memory, and what its channel settled.
     private struct Memory {
         var recent = RecentSettlements<Int>()
         var all = RedeliveryMemory<Int, Work>()
@@ -278,66 +278,5 @@ struct RedeliveryMemoryTests {
         }
         let last = 500_000 + capacity - 1
         #expect([last - limit, last].map { find($0, in: &memory) } == ["unknown", "settled"], "the oldest go first")
-    }
-
-    @Test("The time counts while one of several channels is open: what another one lost may come again there")
-    func severalChannels() {
-        let lifetime = RedeliveryMemory<Int, Work>.lifetime
-        var memory = RedeliveryMemory<Int, Work>()
-        memory.channelOpened(of: 0, now: 0)
-        memory.channelOpened(of: 1, now: 0)
-        memory.generationEnded(of: 0, unsent: [1], now: 0)
-        memory.channelClosed(of: 0, now: 0)
-        #expect(memory.nextDue == at(lifetime))
-        memory.channelClosed(of: 1, now: at(second))
-        #expect(memory.nextDue == nil)
-        memory.channelOpened(now: at(second * 11))
-        #expect(memory.nextDue == at(lifetime + second * 10))
-    }
-
-    @Test(
-        "What may have been on its way to another lane that was lost together with the first came back once more for that",
-        arguments: [
-            // When the other channel opened, and was lost; how often the message came back; whether it is known.
-            (0, 3, 2, true), (0, 3, 3, false), (0, 14, 2, true), (0, 15, 2, false), (6, 7, 2, false),
-            // The other lane learned of its loss first.
-            (0, 4, 2, true), (0, 1, 2, true),
-            // By the clock of its own turn a little later.
-            (0, 5, 2, true),
-        ] as [(Int, Int, Int64, Bool)])
-    func together(_ row: (opened: Int, lost: Int, returns: Int64, isKnown: Bool)) {
-        var memory = RedeliveryMemory<Int, Work>()
-        let first = (lane: 0, at: 5)
-        var events: [(time: Int, order: Int, run: (inout RedeliveryMemory<Int, Work>) -> Void)] = []
-        events.append((row.opened, 0, { $0.channelOpened(of: 1, now: at(second * row.opened)) }))
-        events.append((row.lost, 2, { $0.channelClosed(of: 1, now: at(second * row.lost)) }))
-        events.append((0, 0, { $0.channelOpened(of: 0, now: 0) }))
-        events.append(
-            (
-                first.at, 1,
-                { memory in
-                    memory.generationEnded(
-                        of: 0, unfinished: [Unfinished(key: 1, job: Work(), bytes: 1)], now: at(second * first.at))
-                    memory.channelClosed(of: 0, now: at(second * first.at))
-                }
-            ))
-        for event in events.sorted(by: { ($0.time, $0.order) < ($1.time, $1.order) }) { event.run(&memory) }
-        let finding = memory.redelivered(1, as: DeliveryOrigin(returns: row.returns), now: at(second * 20))
-        let isKnown = if case .unfinished = finding { true } else { false }
-        #expect(isKnown == row.isKnown)
-    }
-
-    @Test("The memory is larger the more lanes a route lives on, so that no lane pushes out what another had under way")
-    func lanes() {
-        var memory = RedeliveryMemory<Int, Work>(lanes: 8)
-        memory.generationEnded(of: 0, unfinished: [Unfinished(key: -1, job: Work(), bytes: 1)], now: 0)
-        for lane in 0..<8 {
-            var recent = RecentSettlements<Int>()
-            for key in 0..<RecentSettlements<Int>.capacity { recent.note(lane * 100_000 + key, now: 0) }
-            memory.generationEnded(of: lane, settled: recent.takeAll(), now: 0)
-        }
-        let finding = memory.redelivered(-1, now: 1)
-        let isKnown = if case .unfinished = finding { true } else { false }
-        #expect(isKnown)
     }
 }

@@ -47,7 +47,7 @@ struct RouteControlTests: RouteSuite {
     @Test("Of its own rate and its part of the rate for all workers the lower one holds")
     func rates() throws {
         let route = try route()
-        let (own, fast, slow) = (SharedRate(perSecond: 50), SharedRate(perSecond: 80), SharedRate(perSecond: 20))
+        let (own, fast, slow) = (SendingRate(perSecond: 50), SendingRate(perSecond: 80), SendingRate(perSecond: 20))
         #expect(route.limitForFleet(to: fast) && route.rates.current === fast)
         #expect(!route.limitForFleet(to: fast), "no news")
         route.limit(to: own)
@@ -71,13 +71,13 @@ struct RouteControlTests: RouteSuite {
         #expect(!route.devices.hasWaiting && route.deliveries.ledger.nextDebt == .requeue(1))
         #expect(route.tally.counters.jobsHandedBack == 1)
         #expect(status(route).state == .paused && status(route).troubles.first == "paused by anna: too loud")
-        #expect(status(route).consumers == 0)
+        #expect(!status(route).isConsuming)
         let payment = route.settleDeliveries(at: Self.moment(2), isDraining: false) { _ in true }
         #expect(payment.sent == 1 && route.isDrained)
         for second in 3...600 { #expect(route.turn(at: Self.moment(UInt64(second)), LaneCondition()) == []) }
         #expect(route.follow(RouteControl()))
         #expect(settle(route, at: 601).last == .startConsuming(queue: 0))
-        #expect(status(route).state == .ready && status(route).troubles == [] && status(route).consumers == 1)
+        #expect(status(route).state == .ready && status(route).troubles == [] && status(route).isConsuming)
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct RouteControlTests: RouteSuite {
         arguments: [true, false])
     func leavesItsPart(isDraining: Bool) throws {
         let route = try consuming()
-        route.limitForFleet(to: SharedRate(perSecond: 1, lanes: 1, fillingFrom: Self.moment(900).monotonic))
+        route.limitForFleet(to: SendingRate(perSecond: 1, fillingFrom: Self.moment(900).monotonic))
         #expect(route.delivered(delivery(returns: 0), at: Self.moment(1)))
         if !isDraining { route.serve(false) }
         let condition = LaneCondition(isDraining: isDraining)
@@ -106,11 +106,11 @@ struct RouteControlTests: RouteSuite {
             #expect(route.delivered(delivery, at: Self.moment(1)))
         }
         for rate in [0.01, 0.02] {
-            route.limit(to: SharedRate(perSecond: rate))
+            route.limit(to: SendingRate(perSecond: rate))
             settle(route, at: 2)
             #expect(route.devices.waiting.count == 2, "four notifications take 400 s at most")
         }
-        route.limit(to: SharedRate(perSecond: 0.001))
+        route.limit(to: SendingRate(perSecond: 0.001))
         #expect(settle(route, at: 3) == [.cancelConsuming(queue: 0)])
         #expect(!route.devices.hasWaiting && route.tally.counters.jobsHandedBack == 2)
         #expect(route.settleDeliveries(at: Self.moment(3), isDraining: false) { _ in true }.sent == 2)
@@ -226,7 +226,7 @@ struct RouteControlTests: RouteSuite {
     @Test("An operator's word ends the hold until the tokens look as usual, and counts once")
     func trust() throws {
         let route = try route()
-        let dead = route.shared.deadTokens
+        let dead = route.deadTokens
         func learn(dead count: Int) { for _ in 0..<count { dead.learn(live: 0, isDeadToken: true, inFlight: 0) } }
         learn(dead: 200)
         #expect(dead.isSuspicious)
@@ -247,7 +247,7 @@ struct RouteControlTests: RouteSuite {
     @Test("A command that a worker reads before it has any answer means nothing to it")
     func oldTrust() throws {
         let route = try route()
-        let dead = route.shared.deadTokens
+        let dead = route.deadTokens
         route.follow(RouteControl(trust: "a"))
         for _ in 0..<200 { dead.learn(live: 0, isDeadToken: true, inFlight: 0) }
         #expect(dead.isSuspicious)
@@ -256,7 +256,7 @@ struct RouteControlTests: RouteSuite {
     @Test("A route begins where other workers are, and a command that they have heard means nothing new to it")
     func begunAsOthers() throws {
         let route = try route()
-        let dead = route.shared.deadTokens
+        let dead = route.deadTokens
         let held = DeadTokenKnowledge(answers: 64, latest: 1, usual: 0, holds: true)
         dead.begin(from: held, trust: "a")
         route.follow(RouteControl(trust: "a"))

@@ -34,7 +34,7 @@ struct RouteCreditPageTests {
         let jobs = Int(0.1 * (SlowJobs.longestHold / .seconds(1)))
         #expect(
             text.contains(
-                "below \(SlowJobs.longestHold.components.seconds) s times the rate of a lane: at most \(jobs) jobs of "
+                "below \(SlowJobs.longestHold.components.seconds) s times the rate of a worker: at most \(jobs) jobs of "
                     + "one device token at `rate: 0.1`."))
     }
 

@@ -21,7 +21,7 @@ private final class HighDriver: RouteSuite, APNSPoolDelegate {
     private var tag: UInt64 = 0
     private(set) var app: Route!
 
-    init(_ simulator: RunningSimulator, _ tokens: ProviderTokenSource, rate: SharedRate?, highShare: Int) throws {
+    init(_ simulator: RunningSimulator, _ tokens: ProviderTokenSource, rate: SendingRate?, highShare: Int) throws {
         let loop = try EventLoop()
         self.loop = loop
         let context = try TLSContext.client(
@@ -109,7 +109,7 @@ struct RouteHighTests {
 
     /// Runs a test with a route that has one connection with some streams, which took one push already.
     private func withRoute(
-        streams: UInt32, rate: SharedRate? = nil, highShare: Int = 25, _ test: (HighDriver) throws -> Void
+        streams: UInt32, rate: SendingRate? = nil, highShare: Int = 25, _ test: (HighDriver) throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory(prefix: "martlet-high")
         let key = try ES256PrivateKey.generate()
@@ -168,7 +168,7 @@ struct RouteHighTests {
 
     @Test("A rate that 1,500 normal jobs wait for: the high one has the next request")
     func rate() async throws {
-        try await withRoute(streams: 100, rate: SharedRate(perSecond: 20)) { driver in
+        try await withRoute(streams: 100, rate: SendingRate(perSecond: 20)) { driver in
             let (route, devices) = (driver.app!, driver.app.devices)
             for _ in 0..<1_500 { driver.deliver(.normal, token: Self.good) }
             let began = route.tally.counters.requests

@@ -32,7 +32,7 @@ struct RouteHoldingTests: RouteSuite {
     }
 
     /// A route whose channel is open, so that copies go out at once.
-    private func openRoute(rate: SharedRate? = nil) throws -> Route {
+    private func openRoute(rate: SendingRate? = nil) throws -> Route {
         let route = try route(rate: rate)
         route.channel.connected()
         for action in route.turn(at: Self.moment(1), LaneCondition()) { answer(action, route, at: Self.moment(1)) }
@@ -146,7 +146,7 @@ struct RouteHoldingTests: RouteSuite {
 
     @Test("A parked route, without a connection and beyond its rate, sends it on all the same")
     func parked() throws {
-        let rate = SharedRate(perSecond: 1)
+        let rate = SendingRate(perSecond: 1)
         let route = try openRoute(rate: rate)
         route.devices.credentialRefused(.connection("refused"), at: Self.moment(1))
         #expect(route.devices.breaker.intake == .none)

@@ -39,11 +39,6 @@ struct RoutePrefetchTests {
         Row(testDescription: "a probe that is here", situation: Situation(intake: .one, isQuiet: false), wanted: 0),
         Row(
             testDescription: "a suspect as the probe", situation: Situation(intake: .one, hasSuspects: true), wanted: 0),
-        Row(testDescription: "another lane's suspects", situation: Situation(makesRoom: true), wanted: 0),
-        Row(
-            testDescription: "another lane's suspects during a probe",
-            situation: Situation(intake: .one, makesRoom: true),
-            wanted: 0),
         Row(testDescription: "suspects among a window", situation: Situation(hasSuspects: true), wanted: 0),
         Row(
             testDescription: "suspects that come one at a time",

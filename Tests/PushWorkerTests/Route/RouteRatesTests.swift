@@ -8,7 +8,7 @@ import Testing
 struct RouteRatesTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    private func rate(_ perSecond: Double) -> SharedRate { SharedRate(perSecond: perSecond) }
+    private func rate(_ perSecond: Double) -> SendingRate { SendingRate(perSecond: perSecond) }
 
     @Test("The lower one of the configured rate and the part of the fleet's counts")
     func lower() {
@@ -28,14 +28,14 @@ struct RouteRatesTests {
     func held() {
         let own = rate(10)
         let rates = RouteRates(configured: own)
-        let held = SharedRate(perSecond: 1_000, lanes: 1, fillingFrom: .distantFuture, isHeld: true)
+        let held = SendingRate(perSecond: 1_000, fillingFrom: .distantFuture, isHeld: true)
         #expect(rates.limitForFleet(to: held) == .lower && rates.current === held && held.promised == 0)
         #expect(rates.limitForFleet(to: rate(100)) == .other && rates.current === own)
     }
 
     /// A part of a rate that may be too large.
-    private func heldPart() -> SharedRate {
-        SharedRate(perSecond: 1_000, lanes: 1, fillingFrom: Self.start, isHeld: true)
+    private func heldPart() -> SendingRate {
+        SendingRate(perSecond: 1_000, fillingFrom: Self.start, isHeld: true)
     }
 
     @Test("While a part is held, the configured rate holds the route back as well")
@@ -62,27 +62,6 @@ struct RouteRatesTests {
         rates.giveBack(1)
         let isAllowedAgain = rates.allowsOne(now: now)
         #expect(isAllowedAgain, "it is given back to both")
-    }
-
-    @Test("High jobs that wait for the configured rate beside a held part are left a request by other lanes")
-    func urgencyBeside() {
-        let (own, held) = (rate(1), heldPart())
-        let (here, there) = (RouteRates(configured: own), RouteRates(configured: own))
-        for rates in [here, there] { #expect(rates.limitForFleet(to: held) == .lower) }
-        let now = Self.start + .seconds(1)
-        var room = SendingRoom(.max)
-        here.take(&room, isUrgent: true, now: now)
-        #expect(room.total == 1 && here.nextDue != nil)
-        here.noteUrgency(hasHighWaiting: true)
-        let later = now + .milliseconds(1_100)
-        room = SendingRoom(5)
-        there.take(&room, isUrgent: false, now: later)
-        #expect(room.total == 0)
-        #expect(here.limitForFleet(to: nil) == .other)
-        there.take(&room, isUrgent: false, now: later)
-        room = SendingRoom(5)
-        there.take(&room, isUrgent: false, now: later)
-        #expect(room.total == 1, "the note is taken back, from both")
     }
 
     @Test("It gives no more than the rate allows, and says when it allows the next")
@@ -116,27 +95,5 @@ struct RouteRatesTests {
         var room = SendingRoom(5)
         rates.take(&room, isUrgent: true, now: Self.start)
         #expect(room == SendingRoom(5) && rates.nextDue == nil && rates.allowsOne(now: Self.start))
-        rates.noteUrgency(hasHighWaiting: true)
-    }
-
-    @Test("High jobs that wait for the rate are left a request by normal jobs of other lanes")
-    func urgency() {
-        let shared = rate(1)
-        let (here, there) = (RouteRates(configured: shared), RouteRates(configured: shared))
-        var room = SendingRoom(.max)
-        here.take(&room, isUrgent: true, now: Self.start)
-        #expect(here.nextDue != nil)
-        here.noteUrgency(hasHighWaiting: true)
-        let later = Self.start + .milliseconds(1_100)
-        room = SendingRoom(5)
-        there.take(&room, isUrgent: false, now: later)
-        #expect(room.total == 0)
-        room = SendingRoom(5)
-        here.take(&room, isUrgent: true, now: later)
-        #expect(room.total == 1)
-        #expect(here.limit(to: nil) == .other, "another rate: the note on the former one is taken back")
-        room = SendingRoom(5)
-        there.take(&room, isUrgent: false, now: later + .milliseconds(1_100))
-        #expect(room.total == 1)
     }
 }

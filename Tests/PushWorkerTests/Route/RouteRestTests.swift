@@ -117,7 +117,7 @@ struct RouteRestTests: RouteSuite {
         let cases: [(name: String, begin: (Route, APNSPool) throws -> Void, end: (Route, APNSPool) -> Void)] = [
             (
                 "proved", { $1.offer(try credential(2), now: Self.moment(50).monotonic) },
-                { _ = $1.learn(.accepted, of: 2, now: Self.moment(300).monotonic) }
+                { $1.judged(2, .accepted, now: Self.moment(300).monotonic) }
             ),
             (
                 "parked and probing",
@@ -159,9 +159,9 @@ struct RouteRestTests: RouteSuite {
         let route = try connectedRoute()
         let pool = try #require(route.devices.pool)
         route.credential.offer(try credential(2), at: Self.moment(20))
-        #expect(pool.learn(.accepted, of: 2, now: Self.moment(20).monotonic))
+        pool.judged(2, .accepted, now: Self.moment(20).monotonic)
         route.credential.offer(try credential(3), at: Self.moment(21))
-        #expect(pool.learn(.refused(.oneRoute), of: 3, now: Self.moment(21).monotonic))
+        pool.judged(3, .refused(.oneRoute), now: Self.moment(21).monotonic)
         follow(route, at: 102)
         #expect(route.devices.pool == nil && route.credential.present?.version == 2)
         #expect(route.credential.known?.newest?.version == 2 && route.credential.known?.spare?.version == 3)
@@ -197,5 +197,14 @@ struct RouteRestTests: RouteSuite {
         #expect(route.channel.consumer.wantedPrefetch == 1)
         follow(route, at: 106)
         #expect(route.devices.pool != nil)
+    }
+}
+
+extension APNSPool {
+    /// APNs says something about a version, with an answer or on a connection.
+    fileprivate func judged(_ version: Int, _ verdict: CredentialVerdict, now: MonotonicTime) {
+        guard let change = rotation.judged(version, verdict) else { return }
+        perform(change.steps, now: now)
+        advance(now: now)
     }
 }

@@ -30,7 +30,7 @@ extension RouteSuite {
     func route(
         number: Int = 0, position: Int = 0, queues: [String] = ["q"], journal: JournalWriter? = nil,
         earlier: Journal? = nil, broadcastHosts: [Destination] = [],
-        shared: SharedRouteState = SharedRouteState(), rate: SharedRate? = nil, neighbour: String? = nil,
+        rate: SendingRate? = nil, neighbour: String? = nil,
         credit: RouteCredit = RouteCredit(fixed: 1, rate: nil), devices: Destination = Destination(.devices),
         resultsBatch: Int = 1, open: @escaping (Route, Destination) -> Void = { _, _ in }
     ) throws -> Route {
@@ -41,7 +41,7 @@ extension RouteSuite {
             routes: apps.map { TopologyRoute(name: $0.0, environment: .development, topics: [$0.1]) })
         return Route(
             name: "app", number: number, position: position, queues: queues, claim: RouteClaim(table: table, index: 0),
-            credit: credit, shared: shared, rate: rate,
+            credit: credit, rate: rate,
             surroundings: RouteSurroundings(
                 policy: RetryPolicy(), publisher: publisher, replyPattern: try ReplyPattern("^reply$"),
                 journal: journal, earlier: earlier, resultsBatch: resultsBatch, open: open),

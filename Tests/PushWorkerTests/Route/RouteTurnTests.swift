@@ -114,8 +114,7 @@ struct RouteTurnTests {
         let route = try route()
         consume(route)
         #expect(route.delivered(delivery(1), at: Self.moment(1)))
-        route.end(at: Self.moment(1))
-        #expect(route.tenure == .staying && !route.letGo(), "only a route that leaves ends")
+        #expect(!route.endOnceDrained(at: Self.moment(1)) && !route.letGo(), "only a route that leaves ends")
         route.leave()
         #expect(!route.serve(true) && !route.isServed, "a route that leaves takes no more jobs")
         #expect(route.turn(at: Self.moment(1), LaneCondition()) == [.cancelConsuming(queue: 0)])
@@ -126,9 +125,10 @@ struct RouteTurnTests {
             !route.devices.hasWaiting && route.deliveries.ledger.hasDebts && route.tally.counters.jobsHandedBack == 1)
         #expect(route.report(at: Self.moment(1), isDraining: false).status.state == .unassigned)
         let payment = route.settleDeliveries(at: Self.moment(1), isDraining: true) { _ in true }
-        #expect(!route.letGo() && payment.sent == 1 && route.mayEnd())
-        route.end(at: Self.moment(2))
-        #expect(!route.mayEnd() && route.letGo() && !route.letGo() && !route.vacate(), "its channel is open")
+        #expect(!route.letGo() && payment.sent == 1 && route.endOnceDrained(at: Self.moment(2)))
+        #expect(
+            !route.endOnceDrained(at: Self.moment(2)) && route.letGo() && !route.letGo() && !route.vacate(),
+            "its channel is open")
         #expect(route.turn(at: Self.moment(2), LaneCondition()) == [])
         #expect(route.nextDue(after: Self.moment(2)) == Self.moment(12).monotonic)
         #expect(route.turn(at: Self.moment(12), LaneCondition()) == [.closeChannel])

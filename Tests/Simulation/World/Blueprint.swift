@@ -55,7 +55,7 @@ final class Blueprint: Sendable {
         let store = try CredentialStore(configuration.credentials, trust: trust, standIn: Self.sign)
         let maker = RouteMaker(configuration.apns, trust: context)
         var settings = try WorkerBuilder(configuration: configuration, version: "simulated", credentials: store)
-            .lanes(maker)[0]
+            .lane(maker)
         settings.instance = worker
         return (settings, maker)
     }

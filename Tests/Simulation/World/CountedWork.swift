@@ -10,7 +10,6 @@ package enum CountedWork: String, CaseIterable {
     case multicast
 
     private static let yaml = """
-        lanes: 1
         credentials:
           - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }
         routes:

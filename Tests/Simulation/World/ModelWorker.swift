@@ -16,7 +16,7 @@ final class ModelWorker: @unchecked Sendable {
     let name: String
     private unowned let world: World
     private var lane: Lane?
-    private var handle = LaneHandle(lane: 0)
+    private var handle = LaneHandle()
     private var running: RunningRoutes?
     private(set) var cables: [Cable] = []
     /// Whether something has arrived since its last turn.
@@ -42,24 +42,19 @@ final class ModelWorker: @unchecked Sendable {
 
     func start() throws {
         lives += 1
-        let handle = LaneHandle(lane: 0)
+        let handle = LaneHandle()
         self.handle = handle
         var (settings, maker) = try world.blueprint.process(
             "\(name)-\(lives)", routes: world.routes, memory: world.memory)
         let logger = Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         let running = RunningRoutes(
-            world.routes, on: [settings],
+            world.routes, on: settings,
             surroundings: RunningRoutes.Surroundings(
-                maker: maker, lanes: [0: handle], memory: settings.memory, share: { _ in }),
+                maker: maker, lane: handle, memory: settings.memory, share: { _ in }),
             logger: logger)
         self.running = running
-        settings.announce = { [unowned self] in post($0) }
         settings.awaitsControl = true
-        settings.tell = { [unowned self] _, message in post(message) }
-        settings.routeLeft = { [unowned self] number, lane in
-            running.left(number, lane: lane)
-            wake()
-        }
+        settings.routeLeft = { running.left($0) }
         let lane = try Lane(settings: settings, handle: handle, logger: logger, in: surroundings)
         lane.begin()
         (self.lane, isAwake, stopsBy) = (lane, true, nil)
@@ -95,12 +90,9 @@ final class ModelWorker: @unchecked Sendable {
     }
 
     /// Tells the lane something.
-    ///
-    /// - Returns: Whether the lane lives.
-    @discardableResult
-    func post(_ message: LaneMessage) -> Bool {
+    func post(_ message: LaneMessage) {
+        handle.post(message)
         wake()
-        return handle.post(message)
     }
 
     func turn() throws(World.Finding) {
@@ -111,7 +103,10 @@ final class ModelWorker: @unchecked Sendable {
         }
         isAwake = false
         turns += 1
-        if lane.turn() {
+        let goesOn = lane.turn()
+        // It may have told itself something.
+        if !lane.mailbox.isEmpty { isAwake = true }
+        if goesOn {
             for cable in cables { cable.collectFromWorker() }
             if cables.contains(where: { !$0.isOpen }) { cables.removeAll { !$0.isOpen } }
             due = lane.nextTurn

@@ -20,7 +20,6 @@ package final class Simulation {
     }
 
     static let yaml = """
-        lanes: 1
         retry: { max_attempts: 4, max_age: 10m, tiers: [2s, 15s, 1m] }
         credentials:
           - { name: key, kind: token, key_file: key.p8, key_id: ABC1234567, team_id: DEF7654321 }

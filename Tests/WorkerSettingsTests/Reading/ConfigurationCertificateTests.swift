@@ -90,7 +90,7 @@ struct ConfigurationCertificateTests {
         #expect(configuration.routes.map(\.credential) == ["bad", "good"])
         #expect(configuration.credentials.map(\.name) == ["bad", "good"])
         #expect(try errors(credentials, routes("bad")).count == 1, "no route could work")
-        #expect(try errors(credentials, routes("good") + "\nlanes: 0").count == 2, "one run reports everything")
+        #expect(try errors(credentials, routes("good") + "\nprefetch: 0").count == 2, "one run reports everything")
     }
 
     @Test(
@@ -154,12 +154,12 @@ struct ConfigurationCertificateTests {
             Issue.record("no route can push")
             return
         }
-        try apple.directory.write("lanes: many\n\(text)", to: "martlet.yaml")
+        try apple.directory.write("prefetch: many\n\(text)", to: "martlet.yaml")
         guard case .failure(let errors) = ConfigurationLoader.load(file: file, environment: [:], need: .broker) else {
             Issue.record("it has another fault")
             return
         }
-        #expect(errors.description.contains("lanes"))
+        #expect(errors.description.contains("prefetch"))
     }
 
     struct Case: Sendable, CustomTestStringConvertible {

@@ -112,14 +112,14 @@ struct ConfigurationEnvironmentTests {
         let fixture = try ConfigurationFixture()
         defer { fixture.remove() }
         let configuration = try fixture.load(
-            "lanes: 2\nbroker: { heartbeat: 5s }\nretry: { max_attempts: 2 }\n" + minimalConfiguration,
+            "prefetch: 2\nbroker: { heartbeat: 5s }\nretry: { max_attempts: 2 }\n" + minimalConfiguration,
             [
-                "MARTLET_LANES": "3", "MARTLET_BROKER_HEARTBEAT": "", "MARTLET_RETRY_TIERS": "1s, 2s",
+                "MARTLET_PREFETCH": "3", "MARTLET_BROKER_HEARTBEAT": "", "MARTLET_RETRY_TIERS": "1s, 2s",
                 "MARTLET_BROKER_URI": "amqps://u:a,b@h1,amqp://[::1]", "MARTLET_INSTANCE": "w2",
                 "MARTLET_ADMIN_LISTEN": "null", "MARTLET_RETRY_HOLDING_TIERS": "1s,1m",
             ]
         ).get()
-        #expect(configuration.lanes == .fixed(3))
+        #expect(configuration.prefetch == .fixed(3))
         #expect(configuration.broker.heartbeat == .seconds(5))
         #expect(configuration.retry.tiers == [.seconds(1), .seconds(2)])
         #expect(configuration.retry.tierNames == ["1s", "2s", "hold.1s", "hold.2s", "hold.1m"])
@@ -155,8 +155,11 @@ struct ConfigurationEnvironmentTests {
     @Test(
         "an error in the environment names the variable",
         arguments: [
-            (["MARTLET_LANES": "lots"], "MARTLET_LANES: lanes: \"lots\" is neither \"auto\" nor a whole number"),
-            (["MARTLET_LANE": "2"], "MARTLET_LANE: unknown setting. Did you mean \"MARTLET_LANES\"?"),
+            (
+                ["MARTLET_PREFETCH": "lots"],
+                "MARTLET_PREFETCH: prefetch: \"lots\" is neither \"auto\" nor a whole number"
+            ),
+            (["MARTLET_PREFETCHES": "2"], "MARTLET_PREFETCHES: unknown setting. Did you mean \"MARTLET_PREFETCH\"?"),
             (["MARTLET_LOG_COLOUR": "red"], "MARTLET_LOG_COLOUR: unknown setting."),
             (["MARTLET_NOPE": "x"], "MARTLET_NOPE: unknown setting."),
             (["MARTLET_ADMIN_PORT": "9464"], "MARTLET_ADMIN_PORT: unknown setting."),
@@ -225,28 +228,28 @@ struct ConfigurationEnvironmentTests {
     }
 
     @Test(
-        "lanes follow the processors and the container's quota",
+        "a setting that is gone is a warning where it asks for what holds anyway, and an error where its effect is gone",
         arguments: [
-            (8, nil, 8), (8, 2.0, 2), (8, 1.5, 2), (8, 0.1, 1), (2, 4.0, 2), (0, nil, 1),
-        ] as [(Int, Double?, Int)])
-    func lanes(_ cores: Int, _ quota: Double?, _ expected: Int) {
-        #expect(LaneCount.count(cores: cores, quota: quota) == expected)
-    }
-
-    @Test("quota and processor texts of the kernel are understood")
-    func kernelTexts() {
-        #expect(LaneCount.processors(quota: "max 100000\n") == nil)
-        #expect(LaneCount.processors(quota: "150000 100000\n") == 1.5)
-        #expect(LaneCount.processors(quota: "") == nil)
-        #expect(
-            LaneCount.quotaFiles(membership: "0::/a/b\n", root: "/g") == [
-                "/g/a/b/cpu.max", "/g/a/cpu.max", "/g/cpu.max",
-            ])
-        #expect(LaneCount.quotaFiles(membership: "0::/\n", root: "/g") == ["/g/cpu.max"])
-        #expect(LaneCount.quotaFiles(membership: "", root: "/g") == ["/g/cpu.max"])
-        #expect(LaneCount.cores(status: "Name:\tx\nCpus_allowed:\tff,0000000f\nCpus_allowed_list:\t0-3\n") == 12)
-        #expect(LaneCount.cores(status: "Name:\tx\n") == nil)
-        #expect(LaneCount.automatic() >= 1)
+            ("lanes: 1\n", [:], "1:8: lanes: has no effect, because a worker has one lane: delete it", nil),
+            (
+                "", ["MARTLET_LANES": "auto"],
+                "MARTLET_LANES: lanes: has no effect, because a worker has one lane: delete it", nil
+            ),
+            (
+                "lanes: 4\n", [:], nil,
+                "lanes: a worker has one lane: run 4 workers, divide rate, connections and memory.jobs by 4, and delete this "
+                    + "setting"
+            ),
+        ] as [(String, [String: String], String?, String?)])
+    func gone(_ row: (text: String, environment: [String: String], warning: String?, error: String?)) throws {
+        let fixture = try ConfigurationFixture()
+        defer { fixture.remove() }
+        switch try fixture.load(row.text + minimalConfiguration, row.environment) {
+        case .success(let configuration):
+            #expect(configuration.warnings.count == 1 && row.warning != nil)
+            #expect(configuration.warnings.first?.description.hasSuffix(row.warning ?? "") == true)
+        case .failure(let errors): #expect(errors.description.contains(row.error ?? "no error"))
+        }
     }
 
     @Test(

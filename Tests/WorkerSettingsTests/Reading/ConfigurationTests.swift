@@ -24,7 +24,6 @@ struct ConfigurationTests {
         #expect(configuration.apns.address(of: .development) == "https://api.sandbox.push.apple.com:443")
         #expect(configuration.apns.requestTimeout == .seconds(30))
         #expect(configuration.share == .all)
-        #expect(configuration.lanes == .automatic)
         #expect(configuration.prefetch == .automatic)
         #expect(configuration.jobMemory == 256 << 20)
         #expect(configuration.retry.tiers == [.seconds(2), .seconds(15), .seconds(60), .seconds(300), .seconds(1800)])
@@ -53,7 +52,7 @@ struct ConfigurationTests {
             configuration.routes == [
                 RouteConfiguration(
                     name: "r", environment: .production, topics: ["com.example.app"], credential: "k",
-                    connections: .automatic, lanes: .automatic, highLane: false, highShare: 25, rate: nil,
+                    connections: .automatic, highLane: false, highShare: 25, rate: nil,
                     omitTopic: false)
             ])
     }
@@ -82,7 +81,6 @@ struct ConfigurationTests {
             results_queue: apns.q.results.team-1
           - { name: b, environment: development, topics: com.example.a, credential: k }
         share: 2/6
-        lanes: 4
         prefetch: 64
         memory: { jobs: 1GiB }
         retry: { tiers: [50ms, 90s], max_attempts: 2, max_age: 10m }
@@ -119,7 +117,6 @@ struct ConfigurationTests {
         #expect(configuration.results.queues == 4)
         #expect(configuration.routes[1].topics == ["com.example.a"])
         #expect(configuration.share == .fixed(number: 2, of: 6))
-        #expect(configuration.lanes == .fixed(4))
         #expect(configuration.prefetch == .fixed(64))
         #expect(configuration.jobMemory == 1 << 30)
         #expect(configuration.retry.tiers == [.milliseconds(50), .seconds(90)])
@@ -162,9 +159,9 @@ struct ConfigurationTests {
             "8: share: \"half\" is not a share of the routes: write all, auto, or this worker's number and how many "
                 + "workers there are, as in 2/6"
         ),
-        ("lanes: [2]", "8: lanes: expected a single value, found a list"),
-        ("lanes: many", "8: lanes: \"many\" is neither \"auto\" nor a whole number"),
-        ("lanes: 0", "8: lanes: 0 is out of range: 1 to 256"),
+        ("prefetch: [2]", "11: prefetch: expected a single value, found a list"),
+        ("prefetch: many", "11: prefetch: \"many\" is neither \"auto\" nor a whole number"),
+        ("prefetch: 0", "11: prefetch: 0 is out of range: 1 to 65535"),
         ("prefetch: 70000", "11: prefetch: 70000 is out of range: 1 to 65535"),
         ("memory: { jobs: 15MiB }", "17: memory.jobs: 15MiB is out of range: 16MiB to 1TiB"),
         (
@@ -239,7 +236,7 @@ struct ConfigurationTests {
         ),
         ("shutdown: { grace: 0s }", "20: shutdown.grace: 0s is out of range: 1s to 1h"),
         ("instance: \"a b\"", "11: instance: \"a b\" must be at most 100 letters, digits, \".\", \"_\" and \"-\""),
-        ("lanes: &x 2", "8: anchors and aliases are not supported: write the value out"),
+        ("prefetch: &x 2", "11: anchors and aliases are not supported: write the value out"),
     ]
 
     @Test("what is wrong in credentials and routes is reported all at once, in the order of the file")
@@ -366,13 +363,13 @@ struct ConfigurationTests {
         "a file that cannot be parsed is reported at the parser's place",
         arguments: [
             ("a: [", "2:1: bad YAML: did not find expected node content (while parsing a flow node at line 2)"),
-            ("lanes: 1\nlanes: 2\n", "1:1: \"lanes\" is written more than once in one mapping"),
-            ("\tlanes: 1\n", "1:1: a tab indents here: YAML indents with spaces only"),
+            ("prefetch: 1\nprefetch: 2\n", "1:1: \"prefetch\" is written more than once in one mapping"),
+            ("\tprefetch: 1\n", "1:1: a tab indents here: YAML indents with spaces only"),
             ("retry:\n\tmax_age: 1h\n", "2:1: a tab indents here: YAML indents with spaces only"),
             ("retry:\n  \tmax_age: 1h\n", "2:3: a tab indents here: YAML indents with spaces only"),
             ("- a\n", "1:1: expected a mapping of settings, found a list"),
             (
-                "lanes: 1\n---\nlanes: 2\n",
+                "prefetch: 1\n---\nprefetch: 2\n",
                 "2:1: bad YAML: but found another document (expected a single document in the stream at line 1)"
             ),
         ])

@@ -101,10 +101,10 @@ struct RenderedFileTests {
             "| `routes[].environment` | text | required | `production`, `development` | which APNs its device tokens belong to |",
             "| `retry.max_age` | duration | `6h` | 1s to 720h | time from the first attempt to the last |",
             "| `results.device_token` | text | `full` | `full`, `omit` | whether results name the device token |",
-            "| `lanes` | number or `auto` | `auto`: cores, or the container's CPU quota | 1 to 256 | operating-system threads |",
+            "| `routes[].connections` | number or `auto` | `auto`: up to 8 | 1 to 64 | connections to APNs of one worker; opened for jobs |",
             "| `broker.tls.cert_file` | path | none | PEM | client certificate |",
         ]
         #expect(expected.filter { !rows.contains($0) } == [])
-        #expect(rows.count == WorkerKeys.facts.count + 2)
+        #expect(rows.count == WorkerKeys.present.count + 2)
     }
 }

@@ -35,7 +35,6 @@ struct ConfigurationChangeTests {
         ("apns.channels.production", { $0.apns.broadcastChannels.production = "https://other:443" }),
         ("apns.channels.development", { $0.apns.broadcastChannels.development = "https://other:443" }),
         ("share", { $0.share = .automatic }),
-        ("lanes", { $0.lanes = .fixed(7) }),
         ("prefetch", { $0.prefetch = .fixed(7) }),
         ("memory.jobs", { $0.jobMemory = 1 << 30 }),
         ("retry.tiers", { $0.retry.tiers = [.seconds(7)] }),
@@ -95,7 +94,7 @@ struct ConfigurationChangeTests {
             #expect(change.followed == (Self.followed.contains(key) ? [key] : []), "\(key)")
             #expect(change.restart == (Self.followed.contains(key) ? [] : [key]), "\(key)")
         }
-        #expect(Self.edits.map(\.key) == WorkerKeys.facts.filter { $0.records == nil }.map(\.path))
+        #expect(Self.edits.map(\.key) == WorkerKeys.present.filter { $0.records == nil }.map(\.path))
     }
 
     @Test("The worker goes on with what it follows, and with the rest as it was")
@@ -106,7 +105,7 @@ struct ConfigurationChangeTests {
         }
         #expect(change.running.log.level == .debug && change.running.log.format == old.log.format)
         #expect(change.running.shutdownGrace == .seconds(7))
-        #expect(change.running.lanes == old.lanes && change.running.broker.uris == old.broker.uris)
+        #expect(change.running.prefetch == old.prefetch && change.running.broker.uris == old.broker.uris)
         let again = ConfigurationChange(from: change.running, to: old)
         #expect(again.restart.isEmpty, "what is taken back needs no restart any more")
     }
