@@ -109,6 +109,19 @@ extension FaultCatalogue {
             }
             try await ring.awaitReady()
         },
+        Fault(
+            7, name: "connections closed by an operator", expects: "Reconnects with a pause", isQuick: true
+        ) { ring in
+            try await ring.noteHeld()
+            let began = ContinuousClock.now
+            try await ring.control("close_all_connections", "maintenance")
+            try await ring.awaitReconnected(since: began)
+            let told = try ring.worker.log.split(separator: "\n").count {
+                $0.contains("the broker closes the connection") && $0.contains("320") && $0.contains("maintenance")
+            }
+            ring.expect(
+                told == 2, "the log tells of \(told) connections that were closed with 320 and why")
+        },
     ]
 
     /// The broker has no room.
@@ -193,20 +206,6 @@ extension FaultCatalogue {
 
     /// The broker throws everybody out.
     private static let refusals = [
-        Fault(
-            7, name: "connections closed by an operator", expects: "Reconnects with a pause", isQuick: true
-        ) { ring in
-            try await ring.noteHeld()
-            let began = ContinuousClock.now
-            try await ring.control("close_all_connections", "maintenance")
-            try await ring.awaitReconnected(since: began)
-            let told = try ring.worker.log.split(separator: "\n").count {
-                $0.contains("the broker closes the connection") && $0.contains("320") && $0.contains("maintenance")
-            }
-            // Two of each lane.
-            ring.expect(
-                told == 2, "the log tells of \(told) connections that were closed with 320 and why")
-        },
         Fault(
             23, name: "consumer timeout", expects: "Takes the jobs again; acknowledges none on the lost channel",
             setup: {

@@ -26,7 +26,7 @@ enum BrokerFuzzing {
         case .failure(let defect): found = (defect.job, defect.report)
         }
         let job = JobInFlight(
-            job: found.job, refusal: found.refusal, deliveryTag: 1, generation: 1, properties: properties, receivedAt: 0
+            job: found.job, refusal: found.refusal, receipt: nil, properties: properties, receivedAt: 0
         )
         _ = job.redeliveryKey
         while let index = job.next()?.index {

@@ -45,7 +45,8 @@ struct BrokerLetter {
         report = Self.report(of: cause, death, provesDeaths: provesDeaths)
         route = TopologyNames.route(ofJobQueue: death.queue)
         // What the body did to workers before, it may do again.
-        let isUnread = cause == .deliveryLimit || DeliveryReader.returns(of: delivery) >= PoisonWatch<Delivery>.limit
+        let returns = DeliveryReader.returns(of: delivery)
+        let isUnread = cause == .deliveryLimit || returns >= PoisonWatch<HeldDelivery>.limit
         // The broker does not say whether it had delivered the job before.
         var message = JobMessage(
             bytes: delivery.bytes, routingKey: delivery.routingKey, body: delivery.body, redelivered: true)
@@ -62,7 +63,7 @@ struct BrokerLetter {
         // Only a routing key under the broker's permissions proves that a producer may speak of an app.
         if isUntrusted { read.forgetPlace() } else if !read.hasLegibleKey { read.forgetOwnPlace() }
         job = JobInFlight(
-            job: read, refusal: report, deliveryTag: 0, generation: 0, properties: delivery.properties,
+            job: read, refusal: report, receipt: nil, properties: delivery.properties,
             receivedAt: now)
         var indexes: [Int] = []
         while let notification = job.next() { indexes.append(notification.index) }

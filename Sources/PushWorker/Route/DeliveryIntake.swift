@@ -2,6 +2,20 @@ import EventLoop
 import PushModel
 import RabbitMQ
 
+/// A delivery that is held unread. A class, because it owns the right to settle the delivery.
+final class HeldDelivery {
+    let delivery: Delivery
+    private var receipt: Receipt?
+
+    init(_ delivery: Delivery, _ receipt: consuming Receipt) {
+        self.delivery = delivery
+        self.receipt = consume receipt
+    }
+
+    /// Hands out the right to settle the delivery, once.
+    func takeReceipt() -> Receipt? { receipt.take() }
+}
+
 /// Decides what happens to a redelivery. It is taken in like any other delivery, taken in alone, refused unread, or not
 /// taken in because an earlier delivery of the same job was pushed here.
 ///
@@ -22,7 +36,7 @@ struct DeliveryIntake {
     /// Whether something was delivered on the channel.
     private var hasDelivered = false
     /// Holds suspects: deliveries that may have ended a process before. Each is taken up alone.
-    private var poison = PoisonWatch<Delivery>()
+    private var poison = PoisonWatch<HeldDelivery>()
     /// Since when nothing is in flight or waits to be sent, while there are suspects; nil otherwise.
     private var idleSince: MonotonicTime?
 
@@ -48,14 +62,14 @@ struct DeliveryIntake {
     /// - Returns: How to take the delivery in.
     mutating func arrived(
         _ delivery: borrowing Delivery, returns: Int64, earlier: Journal?, at moment: Moment
-    ) -> PoisonWatch<Delivery>.Treatment {
+    ) -> PoisonWatch<HeldDelivery>.Treatment {
         hasDelivered = true
         guard delivery.redelivered else {
             if poison.isNarrow { _ = poison.delivered(count: 0) }
             return .ordinary
         }
         let count = suspiciousReturns(of: delivery, returns, at: moment)
-        let isOften = count >= PoisonWatch<Delivery>.limit
+        let isOften = count >= PoisonWatch<HeldDelivery>.limit
         return poison.delivered(
             count: count, knowledge: isOften ? knowledge(of: delivery, earlier: earlier, at: moment) : .none)
     }
@@ -70,17 +84,17 @@ struct DeliveryIntake {
     private func suspiciousReturns(of delivery: borrowing Delivery, _ returns: Int64, at moment: Moment) -> Int64 {
         // Most redeliveries came back once or twice. They need no look at the memory. A count near the queue's delivery
         // limit is taken as it is, so that the job gets its result before the queue gives the job up.
-        guard returns >= PoisonWatch<Delivery>.suspicion else { return returns }
+        guard returns >= PoisonWatch<HeldDelivery>.suspicion else { return returns }
         let mark = JournalMark.make(returned: delivery.bytes, delivery.properties, body: delivery.body)
         let own = memory.givenBack.returns(of: mark)
-        guard own == 0, returns < PoisonWatch<Delivery>.mostReturns else { return max(0, returns - own) }
+        guard own == 0, returns < PoisonWatch<HeldDelivery>.mostReturns else { return max(0, returns - own) }
         return max(0, returns - memory.outlivedReturns(now: moment.monotonic))
     }
 
     /// What is known of a delivery without reading it.
     private mutating func knowledge(
         of delivery: borrowing Delivery, earlier: Journal?, at moment: Moment
-    ) -> PoisonWatch<Delivery>.Knowledge {
+    ) -> PoisonWatch<HeldDelivery>.Knowledge {
         let length = delivery.body.count
         let isKnown = memory.mayKnow(now: moment.monotonic) { $0.bodyLength == length }
         if isKnown { return .remembered }
@@ -109,10 +123,10 @@ struct DeliveryIntake {
 
     /// Holds a suspect, to be taken up alone.
     mutating func hold(
-        _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
+        _ held: HeldDelivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
-        let count = max(PoisonWatch<Delivery>.suspicion, suspiciousReturns(of: delivery, returns, at: moment))
-        poison.hold(delivery, count: count, now: moment.monotonic, random: &random)
+        let count = max(PoisonWatch<HeldDelivery>.suspicion, suspiciousReturns(of: held.delivery, returns, at: moment))
+        poison.hold(held, count: count, now: moment.monotonic, random: &random)
     }
 
     /// The next suspect; nil while something else of the route is under way.
@@ -121,7 +135,7 @@ struct DeliveryIntake {
     ///   - isIdle: Whether nothing is in flight, and nothing waits to be sent.
     ///   - isAlone: Whether nothing but held suspects is unacknowledged.
     ///   - moment: The time.
-    mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> Delivery? {
+    mutating func takeSuspect(isIdle: Bool, isAlone: Bool, at moment: Moment) -> HeldDelivery? {
         let now = moment.monotonic
         idleSince = isIdle ? idleSince ?? now : nil
         // A job that only waits for its confirms has not ended the process, however long it waits.
@@ -133,15 +147,15 @@ struct DeliveryIntake {
 
     /// Takes out all suspects that are held, because they go back to the broker unread.
     ///
-    /// - Returns: Their delivery tags.
-    mutating func releaseSuspects() -> [UInt64] {
+    mutating func releaseSuspects() -> [HeldDelivery] {
         let suspects = poison.takeAll()
         if !suspects.isEmpty { unreadReturns &+= 1 }
         for suspect in suspects {
-            let mark = JournalMark.make(returned: suspect.bytes, suspect.properties, body: suspect.body)
-            memory.givenBack.note(mark, returns: DeliveryReader.returns(of: suspect))
+            let delivery = suspect.delivery
+            let mark = JournalMark.make(returned: delivery.bytes, delivery.properties, body: delivery.body)
+            memory.givenBack.note(mark, returns: DeliveryReader.returns(of: delivery))
         }
-        return suspects.map(\.deliveryTag)
+        return suspects
     }
 
     // MARK: Jobs

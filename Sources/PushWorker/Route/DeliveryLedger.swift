@@ -2,10 +2,17 @@ import DequeModule
 import EventLoop
 import PushModel
 
+/// The right to settle one delivery, on the channel opening that brought it. Settling uses it up.
+struct Receipt: ~Copyable {
+    fileprivate let opening: UInt64
+    fileprivate let tag: UInt64
+}
+
 /// What a route owes the broker for the deliveries of one channel generation, and the jobs they became.
 ///
 /// A delivery can be settled only on the channel opening that delivered it. When the channel ends, nothing is owed any
-/// more: the broker delivers unsettled messages again. Pure: time comes in, acknowledgements come out.
+/// more: the broker delivers unsettled messages again, and their receipts settle nothing. Pure: time comes in,
+/// acknowledgements come out.
 struct DeliveryLedger {
     /// One method that settles deliveries.
     enum Debt: Equatable {
@@ -36,8 +43,8 @@ struct DeliveryLedger {
     private(set) var bytes = 0
     /// Whether the channel is open, so that deliveries can be settled.
     private(set) var isOpen = false
-    /// Which channel opening it is.
-    private(set) var generation: UInt32 = 0
+    /// Which channel opening it is. The next one has another number, also if nothing was delivered on this one.
+    private var opening: UInt64 = 0
 
     /// How many deliveries the present consumers may hold, all together.
     private var granted = 0
@@ -59,12 +66,7 @@ struct DeliveryLedger {
     // MARK: Generations
 
     /// The broker opened the channel.
-    ///
-    /// - Parameter generation: Which opening it is.
-    mutating func begin(generation: UInt32) {
-        isOpen = true
-        self.generation = generation
-    }
+    mutating func begin() { isOpen = true }
 
     /// The channel is gone, and the broker will deliver its deliveries again.
     ///
@@ -72,12 +74,25 @@ struct DeliveryLedger {
     mutating func end() -> [JobInFlight] {
         let left = jobs.removeAll()
         for job in left { job.slot = nil }
+        let next = opening + 1
         self = DeliveryLedger()
+        opening = next
         return left
     }
 
     /// Whether a job's delivery can still be settled.
-    func holds(_ job: JobInFlight) -> Bool { isOpen && job.generation == generation }
+    func holds(_ job: JobInFlight) -> Bool {
+        switch job.receipt {
+        case .some(let receipt): isOpen && receipt.opening == opening
+        case .none: false
+        }
+    }
+
+    /// The tag of a delivery that can still be settled; nil for one of an earlier opening, and where there is none.
+    private func tag(of receipt: consuming Receipt?) -> UInt64? {
+        guard let receipt, receipt.opening == opening else { return nil }
+        return receipt.tag
+    }
 
     // MARK: Deliveries
 
@@ -110,8 +125,10 @@ struct DeliveryLedger {
 
     /// Notes a delivery.
     ///
-    /// - Returns: False when its tag is not the next one of the channel, which no correct broker sends.
-    mutating func delivered(_ tag: UInt64) -> Bool { tracker.delivered(tag) }
+    /// - Returns: Nil when its tag is not the next one of the channel, which no correct broker sends.
+    mutating func delivered(_ tag: UInt64) -> Receipt? {
+        tracker.delivered(tag) ? Receipt(opening: opening, tag: tag) : nil
+    }
 
     /// Notes that a delivery became a job, or was taken over by one.
     mutating func took(_ job: JobInFlight) {
@@ -127,30 +144,33 @@ struct DeliveryLedger {
 
     /// Everything a job asked for is confirmed: its delivery can be acknowledged.
     mutating func finish(_ job: JobInFlight, at moment: Moment) {
-        finish(job.deliveryTag, at: moment)
+        finish(job.takeReceipt(), at: moment)
         leave(job)
     }
 
     /// A delivery that became no job needs nothing but its acknowledgement.
-    mutating func finish(_ tag: UInt64, at moment: Moment) {
-        tracker.done(tag, now: moment.monotonic)
+    mutating func finish(_ receipt: consuming Receipt?, at moment: Moment) {
+        if let tag = tag(of: receipt) { tracker.done(tag, now: moment.monotonic) }
     }
 
     /// A job goes back to the broker, which is to write its dead letter.
     mutating func reject(_ job: JobInFlight, at moment: Moment) {
-        tracker.handedBack(job.deliveryTag, now: moment.monotonic)
-        debts.append(.reject(job.deliveryTag))
+        if let tag = tag(of: job.takeReceipt()) {
+            tracker.handedBack(tag, now: moment.monotonic)
+            debts.append(.reject(tag))
+        }
         leave(job)
     }
 
     /// A job goes back to the broker, for another worker.
     mutating func requeue(_ job: JobInFlight, at moment: Moment) {
-        requeue(job.deliveryTag, at: moment)
+        requeue(job.takeReceipt(), at: moment)
         leave(job)
     }
 
     /// A delivery that became no job goes back to the broker, for another worker.
-    mutating func requeue(_ tag: UInt64, at moment: Moment) {
+    mutating func requeue(_ receipt: consuming Receipt?, at moment: Moment) {
+        guard let tag = tag(of: receipt) else { return }
         tracker.handedBack(tag, now: moment.monotonic)
         debts.append(.requeue(tag))
     }

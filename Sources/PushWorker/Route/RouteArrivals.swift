@@ -53,14 +53,14 @@ final class RouteArrivals {
     func delivered(_ delivery: consuming Delivery, at moment: Moment) -> Bool {
         let isRedelivered = delivery.redelivered
         let returns = DeliveryReader.returns(of: delivery)
+        guard let receipt = deliveries.delivered(delivery.deliveryTag) else { return false }
         let treatment = deliveries.arrived(delivery, returns: returns, earlier: earlier, at: moment)
-        guard let treatment else { return false }
         tally.counters.jobsReceived += 1
         if isRedelivered { tally.counters.jobsRedelivered += 1 }
         switch treatment {
-        case .ordinary: take(delivery, returns: returns, at: moment)
-        case .alone: deliveries.hold(delivery, returns: returns, at: moment, random: &random)
-        case .refused: take(delivery, returns: returns, isPoisonous: true, at: moment)
+        case .ordinary: take(delivery, receipt, returns: returns, at: moment)
+        case .alone: deliveries.hold(HeldDelivery(delivery, receipt), returns: returns, at: moment, random: &random)
+        case .refused: take(delivery, receipt, returns: returns, isPoisonous: true, at: moment)
         }
         return true
     }
@@ -68,20 +68,22 @@ final class RouteArrivals {
     /// Takes up the next delivery that was held, once nothing else of the route is under way.
     func takeSuspect(at moment: Moment) {
         guard deliveries.intake.hasSuspects else { return }
-        guard let delivery = deliveries.takeSuspect(isIdle: hosts.areStill, at: moment) else { return }
-        let returns = DeliveryReader.returns(of: delivery)
-        take(delivery, returns: returns, at: moment)
+        guard let held = deliveries.takeSuspect(isIdle: hosts.areStill, at: moment) else { return }
+        take(held.delivery, held.takeReceipt(), returns: DeliveryReader.returns(of: held.delivery), at: moment)
     }
 
     /// Reads a delivery and starts to work on it.
     ///
     /// - Parameters:
     ///   - delivery: The delivery.
+    ///   - receipt: The right to settle it.
     ///   - returns: How often it came back.
     ///   - isPoisonous: Whether it came back too often to be read.
     ///   - moment: The time.
-    private func take(_ delivery: consuming Delivery, returns: Int64, isPoisonous: Bool = false, at moment: Moment) {
-        let tag = delivery.deliveryTag
+    private func take(
+        _ delivery: consuming Delivery, _ receipt: consuming Receipt?, returns: Int64, isPoisonous: Bool = false,
+        at moment: Moment
+    ) {
         let isFirstDelivery = !delivery.redelivered
         let properties = delivery.properties
         let size = delivery.bytes.count
@@ -106,8 +108,8 @@ final class RouteArrivals {
             }
             tally.counters.unknownFields += job.unknownFields > 0 ? 1 : 0
             let inFlight = JobInFlight(
-                job: job, refusal: nil, deliveryTag: tag, generation: deliveries.ledger.generation,
-                properties: properties, receivedAt: moment.wall, origin: origin)
+                job: job, refusal: nil, receipt: receipt, properties: properties, receivedAt: moment.wall,
+                origin: origin)
             let verdict = deliveries.take(inFlight, isFirstDelivery: isFirstDelivery, at: moment)
             follow(verdict, on: inFlight, at: moment)
         case .failure(var defect):
@@ -118,8 +120,8 @@ final class RouteArrivals {
             // and a full results queue of that app would keep this route from its work.
             if tier == nil, let claim, defect.job.hasLegibleKey, !claim.covers(defect.job) { defect.job.forgetPlace() }
             let job = JobInFlight(
-                job: defect.job, refusal: tier == nil ? defect.report : nil, deliveryTag: tag,
-                generation: deliveries.ledger.generation, properties: properties, receivedAt: moment.wall)
+                job: defect.job, refusal: tier == nil ? defect.report : nil, receipt: receipt, properties: properties,
+                receivedAt: moment.wall)
             job.isRejected = isRejected
             deliveries.took(job)
             if let tier {

@@ -96,7 +96,7 @@ final class RouteChannel {
     func opened(at moment: Moment) {
         generationEnded(at: moment)
         consumer.channelOpened()
-        deliveries.generationBegan(consumer.generation, at: moment)
+        deliveries.generationBegan(at: moment)
     }
 
     /// The broker closed the channel.

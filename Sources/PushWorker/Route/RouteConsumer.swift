@@ -70,8 +70,6 @@ package struct RouteConsumer {
         get { RoutePrefetch.Window(normal: wantedPrefetch, high: wantedHighPrefetch) }
         set { (wantedPrefetch, wantedHighPrefetch) = (newValue.normal, newValue.high) }
     }
-    /// Counts channel openings: a delivery is acknowledged only on the generation that delivered it.
-    package private(set) var generation: UInt32 = 0
     /// Why the route, or one of its queues, is not consumed although it should be, with the broker's words where it
     /// gave some.
     package var trouble: String? { ownTrouble ?? (isOptionalMissing ? optionalTrouble : nil) }
@@ -256,10 +254,9 @@ package struct RouteConsumer {
         channelGone()
     }
 
-    /// The broker opened the channel: a new generation begins.
+    /// The broker opened the channel.
     package mutating func channelOpened() {
         channel = .open
-        generation &+= 1
     }
 
     /// The broker accepted the prefetch.

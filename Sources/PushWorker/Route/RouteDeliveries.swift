@@ -54,26 +54,21 @@ final class RouteDeliveries {
 
     // MARK: Arriving
 
-    /// A delivery arrived.
-    ///
-    /// - Parameters:
-    ///   - delivery: The delivery.
-    ///   - returns: How often it came back.
-    ///   - earlier: What an earlier process noted.
-    ///   - moment: The time.
-    /// - Returns: How to take it in; nil where its tag is not the next one of the channel.
+    /// Makes the receipt of a delivery; nil where its tag is not the next one of the channel.
+    func delivered(_ tag: UInt64) -> Receipt? { ledger.delivered(tag) }
+
+    /// How a delivery that came back so often is to be taken in.
     func arrived(
         _ delivery: borrowing Delivery, returns: Int64, earlier: Journal?, at moment: Moment
-    ) -> PoisonWatch<Delivery>.Treatment? {
-        guard ledger.delivered(delivery.deliveryTag) else { return nil }
-        return intake.arrived(delivery, returns: returns, earlier: earlier, at: moment)
+    ) -> PoisonWatch<HeldDelivery>.Treatment {
+        intake.arrived(delivery, returns: returns, earlier: earlier, at: moment)
     }
 
     /// Holds a suspect, to be taken up alone.
     func hold(
-        _ delivery: Delivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
+        _ held: HeldDelivery, returns: Int64, at moment: Moment, random: inout some RandomNumberGenerator
     ) {
-        intake.hold(delivery, returns: returns, at: moment, random: &random)
+        intake.hold(held, returns: returns, at: moment, random: &random)
     }
 
     /// The next suspect; nil while something else of the route is under way.
@@ -81,7 +76,7 @@ final class RouteDeliveries {
     /// - Parameters:
     ///   - isIdle: Whether nothing is sent, or waits to be.
     ///   - moment: The time.
-    func takeSuspect(isIdle: Bool, at moment: Moment) -> Delivery? {
+    func takeSuspect(isIdle: Bool, at moment: Moment) -> HeldDelivery? {
         intake.takeSuspect(isIdle: isIdle, isAlone: hasOnlySuspects, at: moment)
     }
 
@@ -115,7 +110,7 @@ final class RouteDeliveries {
         if isFirstDelivery, let key = delivery.redeliveryKey,
             intake.hasSettled(key, at: moment) || ledger.contains(where: { $0.isFirst(of: delivery, key) })
         {
-            ledger.finish(delivery.deliveryTag, at: moment)
+            ledger.finish(delivery.takeReceipt(), at: moment)
             return .suppressed
         }
         return nil
@@ -129,7 +124,7 @@ final class RouteDeliveries {
         case .unknown: return .unknown
         case .unsent: return .unsent
         case .settled:
-            ledger.finish(delivery.deliveryTag, at: moment)
+            ledger.finish(delivery.takeReceipt(), at: moment)
             // The acknowledgement of this delivery can be lost, too.
             intake.settled(key, as: delivery.origin, at: moment)
             return .pushed(.suppressed)
@@ -178,7 +173,7 @@ final class RouteDeliveries {
     /// - Returns: How many there were.
     func giveBackSuspects(at moment: Moment) -> Int {
         let suspects = intake.releaseSuspects()
-        for suspect in suspects { ledger.requeue(suspect, at: moment) }
+        for suspect in suspects { ledger.requeue(suspect.takeReceipt(), at: moment) }
         return suspects.count
     }
 
@@ -215,13 +210,9 @@ final class RouteDeliveries {
     func passTime(at moment: Moment) { intake.tick(at: moment) }
 
     /// The broker opened the channel.
-    ///
-    /// - Parameters:
-    ///   - generation: Which opening it is.
-    ///   - moment: The time.
-    func generationBegan(_ generation: UInt32, at moment: Moment) {
+    func generationBegan(at moment: Moment) {
         intake.generationBegan(at: moment)
-        ledger.begin(generation: generation)
+        ledger.begin()
     }
 
     /// The channel is gone. Jobs that were not sent come again, and those that were sent are remembered.

@@ -123,10 +123,8 @@ final class JobInFlight {
     let job: Job
     /// Why the whole job is refused; nil for a job that can be worked on.
     @Boxed private(set) var refusal: FinalReport?
-    /// The delivery's tag on its channel.
-    private(set) var deliveryTag: UInt64
-    /// The generation (channel opening) that delivered the job. Only there can the delivery be acknowledged.
-    private(set) var generation: UInt32
+    /// The right to settle the delivery; nil once it was used.
+    private(set) var receipt: Receipt?
     /// Where the delivery stands among all deliveries of its message.
     private(set) var origin: DeliveryOrigin
     /// Whether the broker may have delivered the message before, here or elsewhere. Results and copies say so.
@@ -173,15 +171,14 @@ final class JobInFlight {
 
     /// Starts work on a delivery.
     init(
-        job: consuming Job, refusal: FinalReport?, deliveryTag: UInt64, generation: UInt32, properties: Range<Int>,
+        job: consuming Job, refusal: FinalReport?, receipt: consuming Receipt?, properties: Range<Int>,
         receivedAt: Int64, origin: DeliveryOrigin = DeliveryOrigin()
     ) {
         isRedelivered = job.redelivered
         unsettled = refusal == nil ? job.notificationCount : max(1, job.notificationCount)
         self.job = job
         self.refusal = refusal
-        self.deliveryTag = deliveryTag
-        self.generation = generation
+        self.receipt = receipt
         self.origin = origin
         self.properties = properties
         self.receivedAt = receivedAt
@@ -189,6 +186,9 @@ final class JobInFlight {
 
     /// Whether nothing is left to do but to acknowledge.
     var isFinished: Bool { unsettled == 0 && unconfirmed == 0 }
+
+    /// Hands out the right to settle the delivery, once.
+    func takeReceipt() -> Receipt? { receipt.take() }
 
     /// Hands out the next notification; nil when all were. A refused job of which no notification could be read has one
     /// nevertheless, so that the job gets a result.
@@ -228,8 +228,7 @@ final class JobInFlight {
     /// The broker delivered the job again on an open channel. The job goes on with the new delivery. Another worker may
     /// have had the message in between.
     func redelivered(as delivery: JobInFlight) {
-        deliveryTag = delivery.deliveryTag
-        generation = delivery.generation
+        receipt = delivery.takeReceipt()
         origin = delivery.origin
         isRedelivered = true
         suppressedEnd = cursor

@@ -14,15 +14,22 @@ struct DeliveryLedgerTests {
         .acknowledge(AcknowledgementTracker.Acknowledgement(deliveryTag: tag, multiple: multiple))
     }
 
-    /// A ledger with an open channel that delivered so many messages.
-    private func ledger(deliveries: UInt64, generation: UInt32 = 1) -> DeliveryLedger {
+    /// A ledger with an open channel.
+    private func ledger() -> DeliveryLedger {
         var ledger = DeliveryLedger()
-        ledger.begin(generation: generation)
-        for tag in 0..<deliveries { _ = ledger.delivered(tag + 1) }
+        ledger.begin()
         return ledger
     }
 
-    private func job(_ tag: UInt64, generation: UInt32 = 1) throws -> JobInFlight {
+    /// Delivers so many messages, and makes jobs of them.
+    private func jobs(_ count: UInt64, _ ledger: inout DeliveryLedger) throws -> [JobInFlight] {
+        var jobs: [JobInFlight] = []
+        for tag in 1...count { jobs.append(try job(ledger.delivered(tag))) }
+        for job in jobs { ledger.took(job) }
+        return jobs
+    }
+
+    private func job(_ receipt: consuming Receipt?) throws -> JobInFlight {
         let text = Array(#"{"device_token":"aa11","payload":{"aps":{}}}"#.utf8)
         let key = Array("development.normal.com.example.app".utf8)
         let type = Array("application/json".utf8)
@@ -32,8 +39,7 @@ struct DeliveryLedgerTests {
             body: body..<(body + text.count))
         let decoded = JobDecoder().decode(message, now: 1_800_000_000_000, random: { 1 })
         return JobInFlight(
-            job: try decoded.get(), refusal: nil, deliveryTag: tag, generation: generation, properties: 0..<0,
-            receivedAt: 0)
+            job: try decoded.get(), refusal: nil, receipt: receipt, properties: 0..<0, receivedAt: 0)
     }
 
     /// Everything that is to be sent.
@@ -48,9 +54,8 @@ struct DeliveryLedgerTests {
 
     @Test("what goes back is owed at once, acknowledgements once they are decided, all in one order")
     func order() throws {
-        var ledger = ledger(deliveries: 4)
-        let jobs = try (1...4).map { try job($0) }
-        for job in jobs { ledger.took(job) }
+        var ledger = ledger()
+        let jobs = try jobs(4, &ledger)
         let bytes = jobs[0].job.bytes.count
         #expect(ledger.bytes == 4 * bytes)
         ledger.requeue(jobs[1], at: Self.moment(0))
@@ -70,9 +75,12 @@ struct DeliveryLedgerTests {
     }
 
     @Test("a method that found no room is owed until it was sent")
-    func room() {
-        var ledger = ledger(deliveries: 2)
-        ledger.requeue(1, at: Self.moment(0))
+    func room() throws {
+        var ledger = ledger()
+        let (first, second) = (try job(ledger.delivered(1)), try job(ledger.delivered(2)))
+        ledger.requeue(first.takeReceipt(), at: Self.moment(0))
+        ledger.requeue(first.takeReceipt(), at: Self.moment(0))
+        #expect(ledger.holds(second) && !ledger.holds(first), "it is used up")
         #expect(ledger.nextDebt == .requeue(1) && ledger.nextDebt == .requeue(1))
         ledger.paid()
         #expect(ledger.nextDebt == nil && ledger.unacknowledged == 1)
@@ -80,20 +88,21 @@ struct DeliveryLedgerTests {
 
     @Test("the end of a channel voids what is owed, and gives back the jobs that were not settled")
     func end() throws {
-        var ledger = ledger(deliveries: 3)
-        let jobs = try (1...3).map { try job($0) }
-        for job in jobs { ledger.took(job) }
+        var ledger = ledger()
+        let jobs = try jobs(3, &ledger)
         ledger.finish(jobs[0], at: Self.moment(0))
         ledger.requeue(jobs[1], at: Self.moment(0))
         #expect(ledger.holds(jobs[2]))
-        #expect(ledger.end().map(\.deliveryTag) == [3])
+        #expect(ledger.end() == [jobs[2]])
         #expect(!ledger.hasDebts && ledger.unacknowledged == 0 && ledger.isSettled && ledger.nextDue == nil)
         #expect(!ledger.holds(jobs[2]), "its tag means nothing any more")
-        ledger.begin(generation: 2)
-        let next = try job(1, generation: 2)
-        #expect(!ledger.holds(jobs[2]) && ledger.holds(next))
-        let isTaken = ledger.delivered(1)
-        #expect(isTaken, "tags begin again")
+        ledger.begin()
+        let next = try job(ledger.delivered(1))
+        #expect(!ledger.holds(jobs[2]) && ledger.holds(next), "tags begin again")
+        ledger.finish(jobs[2], at: Self.moment(0))
+        #expect(ledger.decide(at: Self.moment(0), flush: true) == 0, "an old receipt settles nothing")
+        ledger.finish(next, at: Self.moment(0))
+        #expect(ledger.decide(at: Self.moment(0), flush: true) == 1)
     }
 
     /// What the route asked for, one consumer after the other, and how many deliveries that allows in the end.
@@ -125,27 +134,27 @@ struct DeliveryLedgerTests {
     ]
 
     @Test("what a correct broker may have delivered: what is here, the prefetch, and that of the consumers before")
-    func overrun() {
+    func overrun() throws {
         for grants in Self.grants {
-            var ledger = ledger(deliveries: 0)
+            var ledger = ledger()
             var last: UInt64 = 0
+            var first: JobInFlight?
+            func deliver() throws {
+                last += 1
+                let job = try job(ledger.delivered(last))
+                first = first ?? job
+            }
             for step in grants.steps {
-                while last < step.unacknowledged {
-                    last += 1
-                    _ = ledger.delivered(last)
-                }
+                while last < step.unacknowledged { try deliver() }
                 ledger.granted(step.prefetch, beside: step.beside)
             }
             #expect(ledger.mostUnacknowledged == grants.allowed, "\(grants)")
-            while ledger.unacknowledged < grants.allowed {
-                last += 1
-                _ = ledger.delivered(last)
-            }
+            while ledger.unacknowledged < grants.allowed { try deliver() }
             #expect(!ledger.isOverrun, "\(grants)")
-            _ = ledger.delivered(last + 1)
+            try deliver()
             #expect(ledger.isOverrun, "\(grants)")
             // What is acknowledged makes room, and the next channel allows nothing yet.
-            ledger.finish(1, at: Self.moment(0))
+            ledger.finish(first?.takeReceipt(), at: Self.moment(0))
             _ = ledger.decide(at: Self.moment(0), flush: true)
             #expect(!ledger.isOverrun, "\(grants)")
             _ = ledger.end()
@@ -155,8 +164,14 @@ struct DeliveryLedgerTests {
 
     @Test("a tag out of sequence is not taken")
     func sequence() {
-        var ledger = ledger(deliveries: 2)
-        let taken = [4, 2, 3].map { ledger.delivered($0) }
-        #expect(taken == [false, false, true])
+        var ledger = ledger()
+        let taken = [4, 1, 1, 3, 2].map { (tag: UInt64) in
+            if let receipt = ledger.delivered(tag) {
+                _ = consume receipt
+                return true
+            }
+            return false
+        }
+        #expect(taken == [false, true, false, false, true])
     }
 }

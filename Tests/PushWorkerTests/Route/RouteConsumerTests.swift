@@ -28,7 +28,6 @@ struct RouteConsumerTests {
     @Test("opens, sets prefetch, then consumes each queue, one method at a time", arguments: [1, 2])
     func start(queues: Int) {
         let consumer = consuming(queues: queues)
-        #expect(consumer.generation == 1)
         #expect(consumer.currentPrefetch == 32)
     }
 
@@ -120,7 +119,7 @@ struct RouteConsumerTests {
         consumer.prefetchSet()
         #expect(consumer.nextAction(now: 0) == .startConsuming(queue: 0))
         consumer.consumeStarted()
-        #expect(consumer.isConsuming && consumer.generation == 1)
+        #expect(consumer.isConsuming)
     }
 
     @Test("a consumer's number is that of no earlier consumer of its queue, while its cancel still names the old one")
@@ -159,7 +158,6 @@ struct RouteConsumerTests {
         #expect(due != nil)
         #expect(consumer.nextAction(now: due ?? 0) == .openChannel)
         consumer.channelOpened()
-        #expect(consumer.generation == 2)
     }
 
     @Test("the queue that cost the last channel is asked for first, before another one delivers anything")
@@ -274,7 +272,6 @@ struct RouteConsumerTests {
         let due = consumer.nextDue(now: 0) ?? 0
         #expect(due > 0 && consumer.nextAction(now: due) == .openChannel)
         consumer.channelOpened()
-        #expect(consumer.generation == 2)
         _ = consumer.nextAction(now: due)
         consumer.prefetchSet()
         for queue in 0...1 {

@@ -39,7 +39,7 @@ struct RedeliveryKeyTests {
         var random = SplitMix64(seed: UInt64(bytes.count))
         let decoded = JobDecoder().decode(message, now: 1_000, random: { random.next() })
         return JobInFlight(
-            job: try decoded.get(), refusal: nil, deliveryTag: 1, generation: 1, properties: 0..<0, receivedAt: 1_000)
+            job: try decoded.get(), refusal: nil, receipt: nil, properties: 0..<0, receivedAt: 1_000)
     }
 
     @Test("Two deliveries of one message look alike")
