@@ -46,9 +46,9 @@ struct Judge {
         if held.deliveries > routes * Self.queuesOfRoute * RouteCredit.maximum {
             throw World.Finding(description: "a worker held \(held.deliveries) deliveries")
         }
-        // A route has as many messages as have room at their average size.
-        let memory = Double(world.memory ?? world.blueprint.configuration.jobMemory) / RouteCredit.fill
-        if held.bytes > Int(memory) {
+        // A route has as many messages as have room at their average size. Where the sizes jump, what is on its way is
+        // taken, too.
+        if held.bytes > 2 * (world.memory ?? world.blueprint.configuration.jobMemory) {
             throw World.Finding(description: "a worker held jobs of \(held.bytes) bytes")
         }
         let most = routes * APNSPoolConfiguration.automaticMaximum + Self.brokerConnections
