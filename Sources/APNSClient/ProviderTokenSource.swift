@@ -2,7 +2,7 @@ import Synchronization
 package import TLS
 import Text
 
-/// Makes the provider tokens of one key. All connections, lanes and routes that use the key share it.
+/// Makes the provider tokens of one key. All connections and routes that use the key share it.
 ///
 /// Apple: <https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns>
 package final class ProviderTokenSource: Sendable {

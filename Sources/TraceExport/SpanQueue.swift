@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// The spans of a worker that are not exported yet. Lanes add, and one exporter takes.
+/// The spans of a worker that are not exported yet. The lane adds, and one exporter takes.
 ///
 /// A lane never waits for the exporter: what finds no room is dropped and counted.
 package final class SpanQueue: Sendable {

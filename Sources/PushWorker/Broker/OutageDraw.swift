@@ -4,8 +4,7 @@ import Synchronization
 /// Draws, once per worker and outage of its broker, whether the worker is one of the few that reconnect late.
 ///
 /// A worker does not know how many others there are. A thousand connections must not return within the four seconds
-/// that suit a single worker, so one worker in `share` pauses up to 24 seconds. All lanes of a worker share one draw.
-/// If each lane drew for itself, a worker of many lanes would nearly always have a late lane. Pure.
+/// that suit a single worker, so one worker in `share` pauses up to 24 seconds. Its connections share one draw. Pure.
 package struct OutageDraw: Sendable {
     /// One worker in this many is late.
     ///
@@ -14,7 +13,7 @@ package struct OutageDraw: Sendable {
     /// five outages is above five seconds at most once in 3,000 series. If one worker in ten were late, it would be
     /// above five seconds once in a hundred series.
     package static let share: UInt64 = 32
-    /// Losses within this time of the first are one outage. Each lane notices the outage by itself.
+    /// Losses within this time of the first are one outage. Each connection notices the outage by itself.
     package static let span = Duration.seconds(5)
 
     private var drawn: (at: MonotonicTime, isLate: Bool)?
@@ -29,14 +28,13 @@ package struct OutageDraw: Sendable {
     ///   - random: The source of randomness.
     /// - Returns: The draw at the first loss of the outage.
     package mutating func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
-        // Another lane may have read its clock a little later, so `now` may lie before the draw.
         if let drawn, now < drawn.at + Self.span { return drawn.isLate }
         let isLate = UInt64.random(in: 0..<Self.share, using: &random) == 0
         drawn = (now, isLate)
         return isLate
     }
 
-    /// The draw that all lanes of a worker share.
+    /// The draw that all connections of a worker share.
     package final class Shared: Sendable {
         /// The draw of this process.
         package static let ofProcess = Shared()
@@ -46,12 +44,12 @@ package struct OutageDraw: Sendable {
         /// Begins without a loss.
         package init() {}
 
-        /// Whether the worker is late after the loss of a connection; from any lane.
+        /// Whether the worker is late after the loss of a connection; from any thread.
         ///
         /// - Parameters:
         ///   - now: The time of the loss.
         ///   - random: The source of randomness.
-        /// - Returns: The same answer for all lanes that lost their connections in one outage.
+        /// - Returns: The same answer for all connections that were lost in one outage.
         package func isLate(now: MonotonicTime, using random: inout some RandomNumberGenerator) -> Bool {
             draw.withLock { $0.isLate(now: now, using: &random) }
         }

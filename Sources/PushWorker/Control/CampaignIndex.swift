@@ -1,4 +1,4 @@
-/// The campaigns that operators have paused, cancelled, or resumed for a time, in the form in which lanes look them up. Pure: time comes in.
+/// The campaigns that operators have paused, cancelled, or resumed for a time, in the form in which the lane looks them up. Pure: time comes in.
 ///
 /// A job belongs to a campaign if its `reference` begins with the campaign's prefix. Of several prefixes in force, the
 /// longest one decides. A look allocates nothing.

@@ -8,11 +8,11 @@ import Text
 import Topology
 import WorkerSettings
 
-/// Reads what operators ask of all workers, and tells the lanes. It reads the stream `apns.q.control` from its
+/// Reads what operators ask of all workers, and tells the lane. It reads the stream `apns.q.control` from its
 /// beginning on.
 ///
-/// - Before the lanes take jobs, it reads once what the fleet's workers report of dead tokens.
-/// - It has a thread and a connection of its own. Lanes wait for it only at their start, and then not for long
+/// - Before the lane takes jobs, it reads once what the fleet's workers report of dead tokens.
+/// - It has a thread and a connection of its own. The lane waits for it only at its start, and then not for long
 ///   (`LaneControl.patience`).
 /// - Each connection reads the whole stream anew. Its commands then replace those that were known.
 /// - While the stream cannot be read, the worker keeps what it knows.
@@ -31,7 +31,7 @@ final class ControlReader: Sendable {
     /// The pause after a full batch, once the stream was read. A flood of messages then costs only a small part of a
     /// processor.
     private static let breath = Duration.milliseconds(50)
-    /// The longest wait for the next try while the lanes take no jobs because nothing is known yet, if the broker is
+    /// The longest wait for the next try while the lane takes no jobs because nothing is known yet, if the broker is
     /// there.
     private static let firstWait = Duration.seconds(1)
     /// The most commands of which the log tells once the stream has been read. Commands that come later are all told.
@@ -41,11 +41,11 @@ final class ControlReader: Sendable {
     struct Surroundings: Sendable {
         /// How the broker is reached.
         let broker: BrokerConfiguration
-        /// Whether a lane reaches the broker and may publish.
+        /// Whether the lane reaches the broker and may publish.
         let isWorking: @Sendable () -> Bool
-        /// Whether all lanes reach the broker.
+        /// Whether the lane reaches the broker.
         let isConnected: @Sendable () -> Bool
-        /// Tells all lanes what operators want now.
+        /// Tells the lane what operators want now.
         let announce: @Sendable (ControlState) -> Void
         /// Whether each route that has begun consumes, by its name.
         let consuming: @Sendable () -> [String: Bool]
@@ -122,7 +122,7 @@ final class ControlReader: Sendable {
             tellTrouble(&teller)
             tellEnds(&teller)
             endHolds(&teller)
-            // The lanes wait, and the broker is there.
+            // The lane waits, and the broker is there.
             if teller.state == nil, surroundings.isWorking(), MonotonicTime.now() >= start + Self.firstWait { return }
         }
     }
@@ -155,7 +155,7 @@ final class ControlReader: Sendable {
                 endHolds(&teller)
                 continue
             }
-            // This comes before the lanes begin, so that they do not begin with more than their part.
+            // This comes before the lane begins, so that it does not begin with more than its part.
             if teller.state != reading.state || MonotonicTime.now() >= nextDeal {
                 try deal(client, reading.state, &teller)
                 nextDeal = .now() + FleetRates.interval
@@ -223,8 +223,8 @@ final class ControlReader: Sendable {
 
     // MARK: Rates for all workers
 
-    /// Counts the consumers of the routes that have a rate for all workers. If this worker's parts change, the lanes
-    /// are told.
+    /// Counts the consumers of the routes that have a rate for all workers. If this worker's parts change, the lane
+    /// is told.
     private func deal(
         _ client: AMQPBlockingClient, _ state: ControlState, _ teller: inout Teller
     ) throws(AMQPError) {
@@ -287,9 +287,9 @@ final class ControlReader: Sendable {
 
     // MARK: What others are told
 
-    /// The state of what the lanes and the log were told.
+    /// The state of what the lane and the log were told.
     struct Teller {
-        /// The state that the lanes know; nil before they know any.
+        /// The state that the lane knows; nil before it knows any.
         var state: ControlState?
         /// Knows what the fleet's workers report of dead tokens.
         var learner: DeadTokenLearner
@@ -302,7 +302,7 @@ final class ControlReader: Sendable {
         /// Why the stream cannot be read, and whether the broker refused it; nil while it is read.
         var trouble: (reason: String, isRefused: Bool)?
         var isTroubleTold = false
-        /// Whether the lanes follow what was read so far, and the rest is being read.
+        /// Whether the lane follows what was read so far, and the rest is being read.
         var isReading = false
         /// The counts of all consumers of the routes with a rate for all workers.
         var rates = FleetRates()
@@ -314,7 +314,7 @@ final class ControlReader: Sendable {
         var ignored = 0
     }
 
-    /// Tells the lanes what operators want. The first time, the lanes begin to take jobs.
+    /// Tells the lane what operators want. The first time, the lane begins to take jobs.
     private func announce(_ state: ControlState, _ teller: inout Teller) {
         if teller.state == nil { teller.learner.begin(state, logger: logger) }
         teller.state = state
@@ -335,7 +335,7 @@ final class ControlReader: Sendable {
             metadata: .with([.count: "\(news.count - Self.mostTold)"]))
     }
 
-    /// Tells the lanes and the log what is new.
+    /// Tells the lane and the log what is new.
     func tell(_ reading: inout ControlReading, _ teller: inout Teller) {
         let wall = WallClock.milliseconds()
         let fresh = reading.takeFresh()
@@ -378,14 +378,14 @@ final class ControlReader: Sendable {
         logger.debug("what operators ask for is not read", metadata: .with([.error: "\(reason)"]))
         teller.trouble = (reason, isRefused)
         if isRefused, teller.state == nil {
-            // Waiting would hardly help, so the lanes begin.
+            // Waiting would hardly help, so the lane begins.
             announce(ControlState(), &teller)
         }
         tellTrouble(&teller)
         leaveStatus(teller)
     }
 
-    /// Logs once that the stream cannot be read. While the broker is away, the log of the lanes says enough.
+    /// Logs once that the stream cannot be read. While the broker is away, the log of the lane says enough.
     private func tellTrouble(_ teller: inout Teller) {
         guard let trouble = teller.trouble, !teller.isTroubleTold, !isStopping,
             trouble.isRefused || surroundings.isWorking()

@@ -19,7 +19,7 @@ struct ControlReading {
     private(set) var state = ControlState()
     /// Whether everything has been read that stood in the stream when the reading began.
     var isComplete: Bool { lastOffset == nil ? replay.isComplete : isAtEnd }
-    /// Whether the state may be followed: it is complete, or it was read for so long that the lanes should not wait. An
+    /// Whether the state may be followed: it is complete, or it was read for so long that the lane should not wait. An
     /// incomplete state cancels nothing.
     var isUsable: Bool { isComplete || beginsEarly && replay.isComplete }
     /// Whether a message came although none was found at the end of the stream. The reading then cannot tell what stood in

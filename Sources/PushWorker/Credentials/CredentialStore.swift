@@ -23,7 +23,7 @@ final class CredentialStore: Sendable {
         var present: (credential: APNSCredential, fingerprint: String)?
         /// Why the files cannot be used; nil once they could be used.
         var unusable: String?
-        /// The newest version of which the lanes were told that APNs refuses it on every route; 0 for none.
+        /// The newest version of which the lane was told that APNs refuses it on every route; 0 for none.
         var refused = 0
     }
 

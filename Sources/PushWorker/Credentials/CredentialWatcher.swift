@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import WorkerSettings
 
-/// Watches the files of all credentials on a thread of its own, because reading them may block and lanes must not.
+/// Watches the files of all credentials on a thread of its own, because reading them may block and the lane must not.
 ///
 /// The watcher polls. Polling a few files costs little, and it notices renames, swapped links and changes on network
 /// file systems.
@@ -36,7 +36,7 @@ final class CredentialWatcher: Sendable {
     ///   - store: The credentials.
     ///   - logger: Where changes and warnings go.
     ///   - interval: How often files are looked at.
-    ///   - announce: Tells all lanes.
+    ///   - announce: Tells the lane.
     init(
         store: CredentialStore, logger: Logger, interval: Duration = CredentialWatcher.interval,
         announce: @escaping @Sendable (LaneMessage) -> Void

@@ -8,7 +8,7 @@ import Synchronization
 import Topology
 import WorkerSettings
 
-/// Tells the other workers that this one lives, hears of them, and tells the lanes which routes to serve.
+/// Tells the other workers that this one lives, hears of them, and tells the lane which routes to serve.
 ///
 /// The fleet has a thread and connections of its own, so it never delays a job.
 final class Fleet: Sendable {
@@ -25,7 +25,7 @@ final class Fleet: Sendable {
         let routes: [String?]
         /// Whether a lane reaches the broker and may publish. Only then does the worker report that it lives.
         let isWorking: @Sendable () -> Bool
-        /// Tells all lanes.
+        /// Tells the lane.
         let announce: @Sendable (LaneMessage) -> Void
     }
 
@@ -174,7 +174,7 @@ final class Fleet: Sendable {
         try publish(last, by: client)
     }
 
-    /// Connects to any of the brokers, as the lanes do. While a name service hangs, the lanes are still told which
+    /// Connects to any of the brokers, as the lane does. While a name service hangs, the lane is still told which
     /// routes to serve.
     private func connect(_ teller: inout Teller) throws(AMQPError) -> AMQPBlockingClient {
         let targets = try BrokerSearch.targets(of: surroundings.broker, step: Self.step) {
@@ -219,7 +219,7 @@ final class Fleet: Sendable {
 
     // MARK: What others are told
 
-    /// The share as decided, as told to the lanes, and as logged.
+    /// The share as decided, as told to the lane, and as logged.
     private struct Teller {
         var share: FleetShare
         var told: ServedRoutes?
@@ -232,13 +232,13 @@ final class Fleet: Sendable {
         }
     }
 
-    /// Decides, and tells the lanes and the log what is new.
+    /// Decides, and tells the lane and the log what is new.
     private func tell(_ teller: inout Teller) {
         let routes = state.withLock { $0.routes }
         if routes != teller.routes {
             teller.routes = routes
             teller.share.routesChanged(routes)
-            // The lanes may have been told of a number that is another route's now.
+            // The lane may have been told of a number that is another route's now.
             teller.told = nil
         }
         let served = teller.share.decide(now: .now(), isWorking: surroundings.isWorking())

@@ -10,7 +10,7 @@ struct FleetShare {
     /// How long a route is still served after it became another worker's. The other worker listens for less time, so it
     /// has begun by then.
     static let handoverTime = Duration.seconds(10)
-    /// How long reports may be impossible, while the lanes reach the broker, before every route is served.
+    /// How long reports may be impossible, while the lane reaches the broker, before every route is served.
     static let patience = Duration.seconds(15)
     /// The same where waiting hardly helps, because the queue is missing or forbidden.
     static let refusalPatience = Duration.seconds(5)
@@ -143,7 +143,7 @@ struct FleetShare {
     ///
     /// - Parameters:
     ///   - now: The time.
-    ///   - isWorking: Whether the lanes reach the broker and may publish. While they do not, serving more routes would
+    ///   - isWorking: Whether the lane reaches the broker and may publish. While it does not, serving more routes would
     ///     not help, and every worker would serve every route once the broker is back.
     mutating func decide(now: MonotonicTime, isWorking: Bool) -> ServedRoutes {
         advance(now: now, isWorking: isWorking)

@@ -25,7 +25,7 @@ final class WorkerReporter: Sendable {
     private static let patience = Duration.seconds(2)
     /// How many reports may be unconfirmed.
     private static let window = 8
-    /// The waits after a lost connection. They are long, because lanes need the broker more.
+    /// The waits after a lost connection. They are long, because the lane needs the broker more.
     private static var lost: Backoff { Backoff(base: .seconds(5), cap: .seconds(60)) }
     /// The waits after a refusal. They are longer: the broker writes each refusal into its log.
     private static var refused: Backoff { Backoff(base: .seconds(60), cap: .seconds(600)) }
@@ -49,8 +49,8 @@ final class WorkerReporter: Sendable {
     /// - Parameters:
     ///   - instance: The worker's name.
     ///   - broker: How the broker is reached.
-    ///   - isWorking: Whether all lanes reach the broker and one may publish. Only then a connection is opened: lanes
-    ///     need the broker more.
+    ///   - isWorking: Whether the lane reaches the broker and may publish. Only then a connection is opened: the
+    ///     lane needs the broker more.
     ///   - logger: Where it says what it sees.
     init(
         _ instance: String, broker: BrokerConfiguration, isWorking: @escaping @Sendable () -> Bool, logger: Logger
@@ -168,7 +168,7 @@ final class WorkerReporter: Sendable {
         }
     }
 
-    /// Connects to any of the brokers, as the lanes do.
+    /// Connects to any of the brokers, as the lane does.
     private func connect() throws(AMQPError) -> AMQPBlockingClient {
         let targets = try BrokerSearch.targets(of: broker, step: Self.step) { !isStopping }
         return try AMQPBlockingClient.connectToPublish(

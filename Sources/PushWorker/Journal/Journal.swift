@@ -3,7 +3,7 @@ import PushModel
 import Synchronization
 import Text
 
-/// A directory in which the lanes of one worker note what APNs accepted. After a crash the next worker does not push a
+/// A directory in which one worker notes what APNs accepted. After a crash the next worker does not push a
 /// noted notification again.
 ///
 /// The journal only avoids duplicates. Nothing else depends on it: it may be deleted at any time, and a worker whose
@@ -53,7 +53,7 @@ final class Journal: Sendable {
     /// was not given out.
     func knows(_ mark: UInt64, now: Int64) -> Bool { memory.withLock { $0.knows(mark, now: now) } }
 
-    /// The records of all lanes of earlier processes. Files without useful records are removed.
+    /// The records of earlier processes, also of those that had several lanes. Files without useful records are removed.
     private static func records(in directory: String, now: Int64) -> [JournalRecord] {
         var records: [JournalRecord] = []
         for name in names(in: directory) {
@@ -61,7 +61,7 @@ final class Journal: Sendable {
             let fresh = read(path).filter { JournalMemory.isFresh($0, now: now) }
             if fresh.isEmpty { unlink(path) }
             records += fresh
-            // Bounds the memory for any number of lanes.
+            // Bounds the memory for any number of files.
             if records.count > 2 * JournalMemory.capacity {
                 records.sort { $0.finishedAt > $1.finishedAt }
                 records.removeLast(records.count - JournalMemory.capacity)

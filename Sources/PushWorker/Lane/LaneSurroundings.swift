@@ -16,7 +16,7 @@ struct LaneSurroundings {
     var time: any TimeSource = MachineTime()
     /// Randomness for waits and for ids.
     var random = Randomness()
-    /// Says whether the worker is late after an outage of its broker. All lanes of a worker share it.
+    /// Says whether the worker is late after an outage of its broker.
     var outages = OutageDraw.Shared.ofProcess
     /// The longest wait of a turn when nothing is due. The watchdog and the clocks need a turn this often. A machine may
     /// have hundreds of workers without work, so the wait is not shorter.

@@ -29,7 +29,7 @@ final class BrokerLetterReporter: Sendable {
     private static let step = Duration.seconds(1)
     /// How long the broker may take to answer.
     private static let patience = Duration.seconds(5)
-    /// The waits after a lost connection. They are long, because lanes need the broker more.
+    /// The waits after a lost connection. They are long, because the lane needs the broker more.
     private static var lost: Backoff { Backoff(base: .seconds(5), cap: .seconds(60)) }
     /// The waits after an error 403 or 404. They are longer: the broker writes each of these into its log.
     private static var forbidden: Backoff { Backoff(base: .seconds(60), cap: .seconds(600)) }
@@ -101,9 +101,9 @@ final class BrokerLetterReporter: Sendable {
     /// Prepares a reporter; `run()` does the work.
     ///
     /// - Parameters:
-    ///   - settings: What a lane is told: how results look, and which replies are allowed.
-    ///   - isWorking: Whether all lanes reach the broker and one may publish. Only then a connection is opened: lanes
-    ///     need the broker more.
+    ///   - settings: What the lane is told: how results look, and which replies are allowed.
+    ///   - isWorking: Whether the lane reaches the broker and may publish. Only then a connection is opened: the
+    ///     lane needs the broker more.
     ///   - logger: Where it says that it cannot read, or cannot report a letter.
     init(_ settings: LaneSettings, isWorking: @escaping @Sendable () -> Bool, logger: Logger) {
         self.settings = settings

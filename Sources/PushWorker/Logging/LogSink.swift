@@ -66,7 +66,7 @@ package final class LogSink: Sendable {
         if isTaken { signal.signal() }
     }
 
-    /// Waits until the thread is done with all lines taken so far. For the end of a program, not for lanes.
+    /// Waits until the thread is done with all lines taken so far. For the end of a program, not for the lane.
     ///
     /// - Parameter patience: The longest wait, in milliseconds.
     /// - Returns: Whether the thread is done with them. Lines that could not be written count as done.

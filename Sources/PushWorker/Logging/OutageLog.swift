@@ -76,7 +76,6 @@ struct OutageLog {
     /// - Returns: The outage that is over; nil without one.
     mutating func works(now: MonotonicTime) -> Ended? {
         defer { self = OutageLog() }
-        // Another lane may have read its clock a little later, so `now` may lie before the beginning.
         return began.map { Ended(duration: max(now - $0, .zero), failures: failures) }
     }
 }

@@ -98,7 +98,7 @@ package struct RouteCounters: Sendable, Equatable {
         (isAssigned, isParked, holdsTokens, deadTokens, clockSkew) = (false, false, false, nil, nil)
     }
 
-    /// Adds the counters of another lane for the same route, or those of another route for a sum.
+    /// Adds the counters of another route for a sum.
     mutating func add(_ other: RouteCounters) {
         outcomes.add(other.outcomes)
         answers.add(other.answers)

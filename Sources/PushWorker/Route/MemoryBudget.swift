@@ -2,7 +2,7 @@ import PushModel
 import Text
 import WorkerSettings
 
-/// How a worker's memory for jobs is dealt out among the queues that its lanes consume.
+/// How a worker's memory for jobs is dealt out among the queues that it consumes.
 ///
 /// - One half is divided evenly. Each queue has its part of this half at all times.
 /// - The other half is lent to queues that fill their part. Each queue gets what it asks for.
@@ -19,7 +19,7 @@ struct MemoryBudget {
 
     /// The whole budget, in bytes.
     let bytes: Int
-    /// How many queues there are on all lanes. A queue that several lanes consume counts once for each lane.
+    /// How many queues there are.
     private(set) var queues: Int
     /// The part that each queue has at all times, in bytes.
     var part: Int { bytes / 2 / queues }

@@ -86,8 +86,7 @@ final class RouteHosts {
         return host
     }
 
-    /// The broker's channel is gone. Jobs that were not sent come again, except for those to which another lane lent a
-    /// delivery.
+    /// The broker's channel is gone. Jobs that were not sent come again.
     func generationEnded() { for host in all { host.generationEnded() } }
 
     // MARK: Connections

@@ -13,7 +13,7 @@ package enum RouteLimit: String, Sendable, CaseIterable {
     /// Nothing: every job goes out at once.
     case nothing
 
-    /// The limit of a route on two lanes together: of the lanes' two limits, the one that is listed first.
+    /// The limit of two routes together: of their two limits, the one that is listed first.
     func joined(with other: RouteLimit) -> RouteLimit {
         Self.allCases.first { $0 == self || $0 == other } ?? self
     }

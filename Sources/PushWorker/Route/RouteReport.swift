@@ -59,7 +59,7 @@ struct RouteReport {
             isConsuming: takesAllJobs)
     }
 
-    /// Writes the gauges of this moment into a route's counters, except those that the lanes share.
+    /// Writes the gauges of this moment into a route's counters.
     func write(to counters: inout RouteCounters) {
         let devices = hosts.devices
         counters.limitedBy = limit

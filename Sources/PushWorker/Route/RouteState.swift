@@ -1,7 +1,7 @@
 /// What a route does now, as `/readyz` and the metrics tell it.
 ///
-/// The cases are in order. The first keeps the route least from pushing. So the minimum of several lanes' states is the
-/// best one.
+/// The cases are in order. The first keeps the route least from pushing. So the minimum of several states is the best
+/// one.
 package enum RouteState: String, Sendable, CaseIterable, Comparable {
     /// It pushes, or would push its next job.
     case ready

@@ -1,7 +1,7 @@
 import Synchronization
 import WorkerSettings
 
-/// The memory for jobs that the lanes of a worker share. Safe on any thread.
+/// The memory for jobs that the routes of a worker share. Safe on any thread.
 ///
 /// A lock is taken where a route asks for another power of two, gets memory or gives it back, and by `divide(among:)`
 /// and `problem`. All other values are read without a lock.
@@ -15,7 +15,7 @@ final class SharedMemoryBudget: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The whole budget.
-    ///   - queues: How many queues there are on all lanes.
+    ///   - queues: How many queues there are.
     init(bytes: Int = WorkerConfiguration.standardJobMemory, queues: Int = 1) {
         let budget = MemoryBudget(bytes: bytes, queues: queues)
         latestPart = Atomic(budget.part)

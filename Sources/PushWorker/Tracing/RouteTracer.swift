@@ -35,7 +35,7 @@ struct RouteTracer {
     /// - Parameters:
     ///   - spans: Where the spans go.
     ///   - route: The route's name.
-    ///   - seed: A number that is different for each lane, process and machine.
+    ///   - seed: A number that is different for each route, process and machine.
     init(_ spans: SpanQueue, route: String, seed: UInt64) {
         self.spans = spans
         self.route = route

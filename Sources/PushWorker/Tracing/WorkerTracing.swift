@@ -12,7 +12,7 @@ final class WorkerTracing: Sendable {
     /// How long a worker that ends may take to send its last spans.
     static let lastPatience = Duration.seconds(2)
 
-    /// Where lanes put spans.
+    /// Where the lane puts spans.
     let spans = SpanQueue()
     private let exporter: SpanExporter
     private let logger: Logger

@@ -11,7 +11,7 @@ package final class ReplyPattern: Sendable {
         package let message: String
     }
 
-    // Written once in `init`; regexec takes the lock inside the compiled expression, so lanes may share it.
+    // Written once in `init`; regexec takes the lock inside the compiled expression, so threads may share it.
     nonisolated(unsafe) private let expression: UnsafeMutablePointer<regex_t>
 
     /// Compiles an expression.

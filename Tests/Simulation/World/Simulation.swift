@@ -87,6 +87,9 @@ package final class Simulation {
         try chaos.stop()
         let last = world.now + Self.patience
         while !jobs.open.isEmpty || world.broker.hasUnsettled, try world.step(until: last) { try jobs.takeResults() }
+        guard !world.broker.hasUnsettled else {
+            throw World.Finding(description: "a worker forgot deliveries: it neither settles them nor gives them back")
+        }
         try Judge(world: world, jobs: jobs, mostAttempts: 4, routes: 2).judge()
         var report = Report()
         report.seconds = Double(world.now.nanoseconds(since: start)) / 1e9
