@@ -18,7 +18,8 @@ extension LaneSettings {
     /// - Parameter role: What the connection is for.
     /// - Returns: The identity of the connection.
     func identity(_ role: BrokerLink.Role) -> BrokerLink.Identity {
-        BrokerLink.Identity(name: "\(instance) \(role.rawValue)", version: version)
+        // The number is always 0: operators know the name.
+        BrokerLink.Identity(name: "\(instance) lane 0 \(role.rawValue)", version: version)
     }
 
     /// After how many milliseconds without a turn the connections to the broker count as lost. By then the broker has
